@@ -47,8 +47,7 @@ func TestAnAdminSeesQueuesOfAnyTypeAndSettings(t *testing.T) {
 	}
 	equal(t, "messages", strings.Join(all, " "), `1ajson{"To":"a"}0 2bjson{"To":"b"}0`)
 
-	p := weir.New(1, weir.OnError(func(error) {}))
-	defer p.Close()
+	p := newPool(t, 1, weir.OnError(func(error) {}))
 	stop := serve(t, q, p, func(context.Context, mail) error { return errors.New("bad") })
 	drained(t, q)
 	stop()

@@ -4,8 +4,6 @@ import (
 	"context"
 	"testing"
 	"time"
-
-	"github.com/64ed045f/weir"
 )
 
 // The server keeps messages in files of 8 MiB, and could read such a file anew for each message that is done.
@@ -19,8 +17,7 @@ func TestAMessageCostsTheSameHoweverManyWait(t *testing.T) {
 		}
 		_, err := q.PutAll(t.Context(), values, nil)
 		noError(t, err)
-		p := weir.New(1)
-		defer p.Close()
+		p := newPool(t, 1)
 		var begin time.Time
 		calls, took := 0, make(chan time.Duration, 1)
 		stop := serve(t, q, p, func(context.Context, []byte) error {

@@ -35,8 +35,7 @@ func TestReplayOfANumberThatIsUsedAgain(t *testing.T) {
 	t.Parallel()
 	s := listen(t, t.TempDir())
 	defer func() { s.Shutdown(); s.WaitForShutdown() }()
-	p := weir.New(1, weir.OnError(func(error) {}))
-	defer p.Close()
+	p := newPool(t, 1, weir.OnError(func(error) {}))
 	for _, value := range []string{"first", "second"} {
 		q, err := weirnats.Open[string](t.Context(), "r", weirnats.Server(s.ClientURL()), quiet, weirnats.Window(time.Hour))
 		noError(t, err)
@@ -76,8 +75,7 @@ func TestServeEndsWhenTheConsumerOfMessagesWithoutAKeyIsRemoved(t *testing.T) {
 	t.Parallel()
 	s := listen(t, t.TempDir())
 	defer func() { s.Shutdown(); s.WaitForShutdown() }()
-	p := weir.New(2)
-	defer p.Close()
+	p := newPool(t, 2)
 	q, err := weirnats.Open[string](t.Context(), "r", weirnats.Server(s.ClientURL()), quiet, weirnats.Partitions(2), weirnats.Lease(3*time.Second))
 	noError(t, err)
 	defer q.Close()
@@ -145,8 +143,7 @@ func TestServeGoesOnAfterRefusedLogins(t *testing.T) {
 			}
 		}),
 	}
-	p := weir.New(1)
-	defer p.Close()
+	p := newPool(t, 1)
 	q, err := weirnats.Open[string](t.Context(), "r", weirnats.Server(url, login...), quiet)
 	noError(t, err)
 	defer q.Close()

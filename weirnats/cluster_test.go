@@ -17,7 +17,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/weirnats"
 )
 
@@ -133,8 +132,7 @@ func TestAClusterThatLosesItsLeaderLosesNothing(t *testing.T) {
 	defer conn.Close()
 	js, err := jetstream.New(conn)
 	noError(t, err)
-	p := weir.New(childPlaces)
-	defer p.Close()
+	p := newPool(t, childPlaces)
 	keys := 0
 	if *faultTime > leaderTime { // with keys it takes much longer: each partition has a leader too
 		keys = 10

@@ -44,8 +44,7 @@ func filled(t *testing.T) (dir string) {
 	for i := range 100 {
 		noError(t, q.Put(t.Context(), fmt.Sprintf("%03d %s", i, strings.Repeat("x", 900))))
 	}
-	p := weir.New(1, weir.OnError(func(error) {}))
-	defer p.Close()
+	p := newPool(t, 1, weir.OnError(func(error) {}))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	calls := 0

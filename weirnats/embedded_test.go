@@ -49,6 +49,14 @@ func drained[T any](t testing.TB, q *weirnats.Queue[T]) {
 	})
 }
 
+// newPool returns a pool that closes when the test has ended, and with it what serves by the test's context. A deferred Close would wait for that
+// forever in a test that fails.
+func newPool(t testing.TB, limit int, opts ...weir.Option) *weir.Pool {
+	p := weir.New(limit, opts...)
+	t.Cleanup(p.Close)
+	return p
+}
+
 // serve serves q on p, until the function that it returns is called.
 func serve[T any](t testing.TB, q *weirnats.Queue[T], p *weir.Pool, run func(context.Context, T) error) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -69,8 +77,7 @@ type mail struct {
 func TestPutAndServe(t *testing.T) {
 	q := open[mail](t, t.TempDir(), "mail")
 	equal(t, "name", q.Name(), "mail")
-	p := weir.New(64)
-	defer p.Close()
+	p := newPool(t, 64)
 	var calls atomic.Int32
 	stop := serve(t, q, p, func(ctx context.Context, m mail) error {
 		if m.To != weirnats.Attempt(ctx).ID {
@@ -101,8 +108,7 @@ func TestMessagesSurviveTheProgram(t *testing.T) {
 			noError(t, q.Close())
 			noError(t, q.Close())
 			q = open[int](t, dir, "numbers", durability)
-			p := weir.New(1)
-			defer p.Close()
+			p := newPool(t, 1)
 			var next atomic.Int32
 			stop := serve(t, q, p, func(_ context.Context, n int) error {
 				if want := next.Add(1) - 1; n != int(want) {
@@ -214,8 +220,7 @@ func TestAFullQueue(t *testing.T) {
 
 	done := make(chan error, 1)
 	go func() { done <- q.Put(t.Context(), "4") }()
-	p := weir.New(1)
-	defer p.Close()
+	p := newPool(t, 1)
 	var last atomic.Value
 	stop := serve(t, q, p, func(_ context.Context, v string) error { last.Store(v); return nil })
 	noError(t, <-done)
@@ -232,8 +237,7 @@ func TestAFullQueue(t *testing.T) {
 
 func TestAfterClose(t *testing.T) {
 	q := open[string](t, t.TempDir(), "a", weirnats.Grace(0))
-	p := weir.New(1)
-	defer p.Close()
+	p := newPool(t, 1)
 	served := make(chan error, 1)
 	began := make(chan struct{})
 	go func() {
@@ -263,8 +267,7 @@ func TestAfterClose(t *testing.T) {
 
 func TestAContextThatIsDone(t *testing.T) {
 	q := open[string](t, t.TempDir(), "a")
-	p := weir.New(1)
-	defer p.Close()
+	p := newPool(t, 1)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(io.EOF)
 	isError(t, q.Put(ctx, "x"), io.EOF)
@@ -281,8 +284,7 @@ func TestLargeValues(t *testing.T) {
 	if !ok || large.Size != 9<<20 || large.Limit < 7<<20 {
 		t.Fatalf("error is %v", err)
 	}
-	p := weir.New(8)
-	defer p.Close()
+	p := newPool(t, 8)
 	var bytes atomic.Int64
 	want := int64(0)
 	for i := range 40 {
@@ -354,8 +356,7 @@ func TestMessagesAreDecodedByTheCodecThatHasEncodedThem(t *testing.T) {
 	noError(t, old.Put(t.Context(), "panic"))
 	q := open[string](t, dir, "a", weirnats.Codecs(weirnats.JSON(), upper{}))
 	noError(t, q.Put(t.Context(), "new"))
-	p := weir.New(1, weir.OnError(func(error) {}))
-	defer p.Close()
+	p := newPool(t, 1, weir.OnError(func(error) {}))
 	var all list[string]
 	stop := serve(t, q, p, func(_ context.Context, v string) error { all.add(v); return nil })
 	drained(t, q)
@@ -375,8 +376,7 @@ func TestWhatCannotBeDecodedIsADeadLetter(t *testing.T) {
 	noError(t, unknown.Put(t.Context(), "x"))
 	noError(t, q.Put(t.Context(), 7))
 	var failed list[error]
-	p := weir.New(1, weir.OnError(func(err error) { failed.add(err) }))
-	defer p.Close()
+	p := newPool(t, 1, weir.OnError(func(err error) { failed.add(err) }))
 	var calls atomic.Int32
 	stop := serve(t, q, p, func(_ context.Context, n int) error { calls.Add(int32(n)); return nil })
 	drained(t, q)
@@ -399,8 +399,7 @@ func TestWhatCannotBeDecodedIsADeadLetter(t *testing.T) {
 
 func TestReplayAndPurge(t *testing.T) {
 	q := open[string](t, t.TempDir(), "a", weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 1})))
-	p := weir.New(4, weir.OnError(func(error) {}))
-	defer p.Close()
+	p := newPool(t, 4, weir.OnError(func(error) {}))
 	var fails atomic.Bool
 	fails.Store(true)
 	var ran list[string]
@@ -457,8 +456,7 @@ func TestWhatTravels(t *testing.T) {
 			return context.WithValue(ctx, key{}, carried["trace"])
 		},
 	))
-	p := weir.New(1)
-	defer p.Close()
+	p := newPool(t, 1)
 	got := make(chan any, 1)
 	stop := serve(t, q, p, func(ctx context.Context, _ string) error { got <- ctx.Value(key{}); return nil })
 	noError(t, q.Put(context.WithValue(t.Context(), key{}, "a trace"), "x"))

@@ -153,8 +153,7 @@ func TestTheEndWithManyWaiting(t *testing.T) {
 	s, err := q.Stats(t.Context())
 	noError(t, err)
 	equal(t, "messages", s.Messages, waiting)
-	p := weir.New(16)
-	defer p.Close()
+	p := newPool(t, 16)
 	var calls, second atomic.Int32
 	stop := serve(t, q, p, func(ctx context.Context, _ string) error {
 		calls.Add(1)

@@ -639,8 +639,7 @@ func serverStartsAgain(t *testing.T, setUp func(dir string)) {
 	q, err := weirnats.Open[string](t.Context(), "work", append(keyedOptions(), weirnats.Server(url, nats.ReconnectWait(10*time.Millisecond)))...)
 	noError(t, err)
 	defer q.Close()
-	p := weir.New(childPlaces)
-	defer p.Close()
+	p := newPool(t, childPlaces)
 	stop := serve(t, q, p, noting(t, dir))
 	stopPutting := putting(t, dir, insisting(q, 10))
 	// A server that is killed while it changes the subjects of a stream does not have that when it starts, until the queue is opened.

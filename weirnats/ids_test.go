@@ -60,8 +60,7 @@ func TestAnIDIsKnownAfterARestart(t *testing.T) {
 			}
 			round := 0
 			restarts(t, func(q *weirnats.Queue[string]) {
-				p := weir.New(4, weir.OnError(func(error) {}))
-				defer p.Close()
+				p := newPool(t, 4, weir.OnError(func(error) {}))
 				for _, v := range values[:3] {
 					noError(t, q.Put(t.Context(), v, weirnats.ID(v)))
 				}

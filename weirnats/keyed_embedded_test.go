@@ -33,8 +33,7 @@ func TestKeysOnAServer(t *testing.T) {
 		}
 	}
 	other := open[string](t, dir, "a", weirnats.Partitions(8))
-	p := weir.New(4, weir.OnError(func(error) {}))
-	defer p.Close()
+	p := newPool(t, 4, weir.OnError(func(error) {}))
 	var fails atomic.Bool
 	fails.Store(true)
 	var ran list[string]
@@ -89,8 +88,7 @@ func TestAPartitionThatTheServerHasForgottenIsMadeAgain(t *testing.T) {
 	q, err := weirnats.Open[string](t.Context(), "work", append(keyedOptions(), weirnats.Server(s.ClientURL()))...)
 	noError(t, err)
 	defer q.Close()
-	p := weir.New(1)
-	defer p.Close()
+	p := newPool(t, 1)
 	stop := serve(t, q, p, func(context.Context, string) error { return nil })
 	put := func() {
 		for i := range 20 {
@@ -113,8 +111,7 @@ func TestAPartitionThatTheServerHasForgottenIsMadeAgain(t *testing.T) {
 // Values of which a pull of several messages gets none.
 func TestLargeValuesWithAKey(t *testing.T) {
 	q := open[[]byte](t, t.TempDir(), "a", weirnats.Partitions(2))
-	p := weir.New(8)
-	defer p.Close()
+	p := newPool(t, 8)
 	var sizes list[int]
 	for i := range 12 {
 		noError(t, q.Put(t.Context(), make([]byte, i%3<<20+i), weirnats.Key("one")))

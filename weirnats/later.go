@@ -15,29 +15,34 @@ import (
 // longer if the queue is full or no process serves it. From then on it is a message like others, except that
 // [Try].Put is when it was put.
 //
-// If t is not in the future by the clock of this machine, the message is put at once. A t beyond the year
-// 2261 is an error of Put.
+// If t is not in the future by the clock of this machine, the message is put at once; with an [ID] it waits
+// as if t were now, since it is compared with others that wait. A t beyond the year 2261 is an error of Put.
 //
 // The server keeps about half a kilobyte of memory for each such message, and the whole message on the disk.
 // When many become due at once, the server has them in memory too. There is no other bound: [MaxMessages] and
 // [MaxBytes] do not count them. With [Server] the move of a message costs one more request to the server, and
 // so does its end.
-func At(t time.Time) PutOption { return putOption(func(o *putOptions) { o.due = t }) }
+func At(t time.Time) PutOption { return putOption(func(o *putOptions) { o.timed, o.due = true, t }) }
 
 // After is [At] for d after the call of After, by the clock of this machine. The clock of the server should
 // agree with it.
 func After(d time.Duration) PutOption {
-	return putOption(func(o *putOptions) { o.due = time.Now().Add(d) })
+	return putOption(func(o *putOptions) { At(time.Now().Add(d)).put(o) })
 }
 
 // lastYear is the last year whose times the server can take.
 const lastYear = 2261
 
-// postpone makes the message one that comes when it is due, if that is in the future.
+// postpone makes the message one that comes when it is due, if that is in the future. One with an ID may have
+// been put before, when it was: so it goes the same way.
 func postpone(m *backend.Message, due time.Time) error {
 	now := time.Now()
-	if !due.After(now) {
+	switch {
+	case due.After(now):
+	case m.ID == "":
 		return nil
+	default:
+		due = now
 	}
 	if due.UTC().Year() > lastYear {
 		return fmt.Errorf("time of a message must not be after the year %d, got %v", lastYear, due)

@@ -65,6 +65,25 @@ func TestATimeThatIsNotInTheFutureIsNow(t *testing.T) {
 	})
 }
 
+// A program that does not know whether a Put has put its message calls it again, maybe when the time has come.
+func TestAnIDOfAMessageForLaterIsKnownWhenItsTimeHasCome(t *testing.T) {
+	inBubble(t, 1, func(b *bench) {
+		due := time.Now().Add(time.Second)
+		noError(b, b.Put(b.Context(), "now", weirnats.ID("a")))
+		noError(b, b.Put(b.Context(), "past", weirnats.ID("a"), weirnats.At(time.Time{})))
+		noError(b, b.Put(b.Context(), "later", weirnats.ID("b"), weirnats.At(due)))
+		pass(time.Second)
+		noError(b, b.Put(b.Context(), "again", weirnats.ID("b"), weirnats.At(due)))
+		var ran list[string]
+		stop := b.serve(func(_ context.Context, value string) error { ran.add(value); return nil })
+		pass(time.Second)
+		noError(b, b.Put(b.Context(), "again", weirnats.ID("a"), weirnats.After(-time.Hour)))
+		pass(time.Second)
+		equal(b, "runs", strings.Join(ran.take(), " "), "now past later")
+		noError(b, stop())
+	})
+}
+
 func TestATimeThatIsTooFarIsAnError(t *testing.T) {
 	inBubble(t, 1, func(b *bench) {
 		noError(b, b.Put(b.Context(), "x", weirnats.At(time.Date(2261, 12, 31, 23, 0, 0, 0, time.UTC))))
@@ -176,8 +195,7 @@ func TestMessagesForLaterSurviveTheProgram(t *testing.T) {
 			}
 			noError(t, q.Close())
 			q = open[string](t, dir, "words", opts[1:]...)
-			p := weir.New(1)
-			defer p.Close()
+			p := newPool(t, 1)
 			var ran list[string]
 			stop := serve(t, q, p, func(ctx context.Context, v string) error {
 				if early := time.Until(due); early > 0 {
@@ -291,8 +309,7 @@ func TestAWrongListOfTimesHoldsNothingBack(t *testing.T) {
 	none[0], none[15] = 1, 1
 	noError(t, os.WriteFile(files[0], none, 0o600))
 	q = open[string](t, dir, "work")
-	p := weir.New(1)
-	defer p.Close()
+	p := newPool(t, 1)
 	came := make(chan string, 1)
 	stop := serve(t, q, p, func(_ context.Context, v string) error {
 		came <- v

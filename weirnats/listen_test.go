@@ -25,7 +25,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
-	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/weirnats"
 )
 
@@ -128,8 +127,7 @@ func TestOtherProcessesLogInToTheServerOfAProgram(t *testing.T) {
 	noError(t, q.Put(t.Context(), "the server is well"))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 	defer cancel()
-	p := weir.New(1)
-	defer p.Close()
+	p := newPool(t, 1)
 	noError(t, q.Serve(ctx, p, func(context.Context, string) error {
 		cancel()
 		return nil

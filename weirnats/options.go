@@ -229,7 +229,8 @@ type PutOption interface{ put(*putOptions) }
 
 type putOptions struct {
 	id, key string
-	due     time.Time // zero: at once
+	timed   bool // by At or After
+	due     time.Time
 }
 
 type putOption func(*putOptions)

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/weirnats"
 )
 
@@ -25,8 +24,7 @@ func (c namedCodec) Name() string { return c.name }
 
 func TestMisusePanicsAtTheCall(t *testing.T) {
 	q := open[string](t, t.TempDir(), "a")
-	p := weir.New(1)
-	defer p.Close()
+	p := newPool(t, 1)
 	run := func(context.Context, string) error { return nil }
 	var zero *weirnats.Queue[string]
 	for want, f := range map[string]func(){

@@ -21,8 +21,7 @@ import (
 // values serves what is in q, and returns it, sorted.
 func values(t *testing.T, q *weirnats.Queue[int]) []int {
 	t.Helper()
-	p := weir.New(8)
-	defer p.Close()
+	p := newPool(t, 8)
 	var all list[int]
 	stop := serve(t, q, p, func(_ context.Context, n int) error { all.add(n); return nil })
 	drained(t, q)
@@ -107,8 +106,7 @@ func TestPutAllWaitsForRoom(t *testing.T) {
 				}
 				done <- err
 			}()
-			p := weir.New(8)
-			defer p.Close()
+			p := newPool(t, 8)
 			var seen [350]atomic.Bool
 			stop := serve(t, q, p, func(_ context.Context, n int) error {
 				if seen[n].Swap(true) {

@@ -386,8 +386,10 @@ func (q *queue) message(ctx context.Context, value any, opts []PutOption) (*back
 	if o.id != "" {
 		m.DedupID = "p" + escape(o.id)
 	}
-	if err := postpone(m, o.due); err != nil {
-		return nil, fmt.Errorf("weirnats: queue %s: %w", q.name, err)
+	if o.timed {
+		if err := postpone(m, o.due); err != nil {
+			return nil, fmt.Errorf("weirnats: queue %s: %w", q.name, err)
+		}
 	}
 	if q.options.inject != nil {
 		if m.Carry, err = carried(q.options.inject(ctx)); err != nil {

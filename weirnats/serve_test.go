@@ -610,8 +610,7 @@ func TestPoolsWithOptions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, 1, func(b *bench) {
-				p := weir.New(1, append(opts, weir.OnError(func(error) {}), weir.OnPanic(func(*weir.Panic) {}))...)
-				defer p.Close()
+				p := newPool(b.T, 1, append(opts, weir.OnError(func(error) {}), weir.OnPanic(func(*weir.Panic) {}))...)
 				b.pool = p
 				var calls atomic.Int32
 				stop := b.serve(func(context.Context, string) error {

@@ -32,8 +32,7 @@ func TestABusyDiskLosesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	q := open[string](t, filepath.Join(dir, "queues"), "work", weirnats.Always) // with the lease that it has by default: one of a second is over before the disk has what it needs
-	p := weir.New(childPlaces)
-	defer p.Close()
+	p := newPool(t, childPlaces)
 	stop := serve(t, q, p, noting(t, dir))
 	for _, writers := range []int{0, 4} {
 		ctx, cancel := context.WithTimeout(t.Context(), *busyTime)
@@ -105,8 +104,7 @@ func TestManyLargeMessages(t *testing.T) {
 			for range c.count {
 				noError(t, q.Put(t.Context(), data))
 			}
-			p := weir.New(64)
-			defer p.Close()
+			p := newPool(t, 64)
 			var calls, again atomic.Int32
 			stop := serve(t, q, p, func(ctx context.Context, _ []byte) error {
 				calls.Add(1)

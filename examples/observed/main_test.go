@@ -40,6 +40,7 @@ func start(t *testing.T, giftAfter, patience time.Duration) *program {
 	ctx, stop := context.WithCancel(context.Background())
 	transport := new(http.Transport)
 	p := &program{newShop(), listener.Addr().String(), &http.Client{Transport: transport}, stop, make(chan error, 1)}
+	p.thumbnails.Resize(60) // the shutdown need not wait for one after the other
 	go func() {
 		p.ended <- run(ctx, listener, p.shop, newLoad(p.shop, "http://"+p.address+"/orders", giftAfter), password, patience)
 	}()

@@ -33,7 +33,7 @@ func TestNothingWaitsForAClockThatIsSet(t *testing.T) {
 			check(t, err)
 			ran, failed := make(chan string, 10), make(chan struct{}, 10)
 			p := weir.New(2, weir.OnError(func(error) { failed <- struct{}{} }))
-			defer p.Close()
+			t.Cleanup(p.Close) // a deferred one would wait forever in a test that fails
 			ctx, cancel := context.WithCancel(t.Context())
 			served := make(chan error, 1)
 			go func() {
@@ -84,7 +84,7 @@ func TestAnIDIsKnownAfterTheServerHasStartedAnew(t *testing.T) {
 	check(t, err)
 	ran := make(chan string, 10)
 	p := weir.New(2)
-	defer p.Close()
+	t.Cleanup(p.Close)
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() {
