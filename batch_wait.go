@@ -150,15 +150,16 @@ func (b *batch) waitInside(inTask bool, callers []uintptr) {
 		return
 	}
 	t := b.group.task() // first: the engine of a task is there when the task has a worker
-	b.leaveBell()
 	var done <-chan struct{}
 	if !b.group.nested() {
 		done = b.scope.Done()
 	}
 	cancelled := false
 	if inTask {
-		b.stay.task = t
-		defer b.lends()()
+		defer b.waitsIn(t)()
+	} else {
+		b.leaveBell()
+		b.stay.task = task{}
 	}
 	switch {
 	case done != nil:

@@ -39,7 +39,7 @@ func (c *errandTask) Value(key any) any {
 }
 
 // Stay implements [inside.Task].
-func (c *errandTask) Stay(group any) inside.Stay { return c.task().stay(group) }
+func (c *errandTask) Stay(group, feeder any) inside.Stay { return c.task().stay(group, feeder) }
 
 // task implements host. The worker itself has set c.worker, and the task knows nothing of that: see package race.
 //

@@ -41,7 +41,7 @@ func (m *member) Value(key any) any {
 }
 
 // Stay implements [inside.Task].
-func (m *member) Stay(group any) inside.Stay { return m.task().stay(group) }
+func (m *member) Stay(group, feeder any) inside.Stay { return m.task().stay(group, feeder) }
 
 // task implements host.
 func (m *member) task() task {

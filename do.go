@@ -114,7 +114,7 @@ func (v *visit) Value(key any) any {
 func (v *visit) String() string { return fmt.Sprintf("%v.Task", v.Context) }
 
 // Stay implements [inside.Task].
-func (v *visit) Stay(group any) inside.Stay { return v.task().stay(group) }
+func (v *visit) Stay(group, feeder any) inside.Stay { return v.task().stay(group, feeder) }
 
 // task implements host. The worker itself has set v.worker, and the visitor knows nothing of that: see package race.
 //

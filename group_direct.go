@@ -379,6 +379,13 @@ func (b *batch) endsDirectly(m *member, done func()) (w *engine.Worker, next *me
 	return nil, nil
 }
 
+// waitsIn notes that t, whose worker it has by now, waits for the batch, until the function that it returns is called.
+func (b *batch) waitsIn(t task) (done func()) {
+	b.leaveBell()
+	b.stay.task = t
+	return b.lends()
+}
+
 // lends notes that the task of b.stay waits for the batch, until the function that it returns is called. If the batch gets an engine meanwhile,
 // that learns of it.
 func (b *batch) lends() (done func()) {

@@ -624,6 +624,22 @@ func TestCloseEndsThePausesOfLanesByPriority(t *testing.T) {
 	})
 }
 
+// Lanes of different pools compare where these meet.
+func TestCloseEndsThePausesOfLanesOfLanesByPriority(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		low, high := p.Lane(1, weir.Priority(-2)), p.Lane(1, weir.Priority(-1))
+		below := low.Lane(1, weir.Priority(1))
+		below.Pause()
+		high.Pause()
+		var ran []string
+		check.OK(t, below.Submit(func() { ran = append(ran, "below low") }))
+		check.OK(t, high.Submit(func() { ran = append(ran, "high") }))
+		p.Close()
+		check.Equal(t, "ran", fmt.Sprint(ran), "[high below low]")
+	})
+}
+
 func TestALaneThatWasPausedAndShutDownIsForgotten(t *testing.T) {
 	p := weir.New(1)
 	defer p.Close()

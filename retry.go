@@ -247,7 +247,8 @@ func (r *Retrier) next(tries int, begin time.Time, err error) (wait time.Duratio
 		}
 		wait = time.Duration(rand.Uint64N(uint64(most) + 1))
 	}
-	return wait, p.Time == 0 || wait <= p.Time-time.Since(begin)
+	// begin may be of a clock that is ahead
+	return wait, p.Time == 0 || wait <= p.Time-max(0, time.Since(begin))
 }
 
 // pass lets time pass. It reports false if ctx ends before.

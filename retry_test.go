@@ -610,3 +610,17 @@ func TestHedgingGoesOn(t *testing.T) {
 		check.Equal(t, "value", value, 3)
 	})
 }
+
+// The first try was on another machine, whose clock is ahead; or the clock was set back meanwhile.
+func TestNextAllowsTriesThatBeganByAClockAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, most := range []time.Duration{time.Hour, math.MaxInt64 - 1, math.MaxInt64} {
+			for _, ahead := range []time.Duration{0, 1, time.Millisecond, time.Hour, math.MaxInt64} {
+				r := weir.Retry(weir.RetryPolicy{Time: most})
+				if wait, again := r.Next(1, time.Now().Add(ahead).Round(0), io.EOF); !again {
+					t.Errorf("Time %v, begun %v ahead: no other call; wait %v", most, ahead, wait)
+				}
+			}
+		}
+	})
+}

@@ -114,23 +114,22 @@ func (s *stay) arrive() {
 }
 
 // stay implements Stay of [inside.Task] for the hosts that hold t.
-func (t task) stay(work any) inside.Stay {
+func (t task) stay(work, feeder any) inside.Stay {
 	if t.pool == nil {
 		return nil
 	}
 	v := &visibleStay{}
 	v.task = t
 	v.init(t.pool.core.engine)
-	if g, ok := work.(*Group); ok {
-		v.group = g
-	}
+	v.group, _ = work.(*Group)
+	v.feeder, _ = feeder.(*Group)
 	return v
 }
 
 // visibleStay is the stay of a task that waits for something of a group in another package.
 type visibleStay struct {
 	stay
-	group *Group
+	group, feeder *Group
 }
 
 func (v *visibleStay) Wait(done <-chan struct{}) {
@@ -138,6 +137,11 @@ func (v *visibleStay) Wait(done <-chan struct{}) {
 		if b := v.group.current(); b.subtasks != nil { // also for tasks that are still to come
 			v.group.needEngine()
 			defer v.with(v.group.pool, b.subtasks.Want())()
+		}
+	}
+	if v.feeder != nil {
+		if b := v.feeder.batch.Load(); b != nil && b.subtasks != nil {
+			defer b.waitsIn(v.task)()
 		}
 	}
 	v.wait(done, nil, nil)

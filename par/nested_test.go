@@ -2,9 +2,11 @@ package par_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/64ed045f/weir"
@@ -66,6 +68,41 @@ func TestLoopsNestInATaskOfTheirPool(t *testing.T) {
 		par.Sort(numbers, par.On(p), par.Limit(4))
 		check.Equal(t, "sorted", slices.IsSorted(numbers), true)
 	})
+}
+
+// A task holds a lock over a stream on its own pool, and another task has begun that waits for the lock. The calls of each stage get the place of the
+// first one, as the last stage waits for all of them.
+func TestALockHeldOverAStreamOfStagesHangsNothing(t *testing.T) {
+	double := func(_ context.Context, i int) (int, error) { return 2 * i, nil }
+	for stages := 1; stages <= 4; stages++ {
+		check.Bubble(t, fmt.Sprint(stages), func(t *testing.T) {
+			p := weir.New(2)
+			defer p.Close()
+			lock := make(chan struct{}, 1) // a mutex at which a bubble sees a goroutine blocked
+			held := make(chan struct{})
+			check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+				lock <- struct{}{}
+				defer func() { <-lock }()
+				close(held)
+				synctest.Wait() // the other task has begun, and waits for the lock
+				pipeline := par.Pipe([]int{1, 2, 3}, double, par.On(p))
+				for range stages - 1 {
+					pipeline = par.Pipe(pipeline, double, par.On(p))
+				}
+				for _, err := range pipeline.All(ctx) {
+					check.OK(t, err)
+				}
+				return nil
+			}))
+			check.OK(t, p.Go(t.Context(), func(context.Context) error {
+				<-held
+				lock <- struct{}{}
+				<-lock
+				return nil
+			}))
+			p.Wait()
+		})
+	}
 }
 
 func TestStreamsNestInATaskOfTheirPool(t *testing.T) {

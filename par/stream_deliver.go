@@ -34,7 +34,7 @@ func (f *flow[T, R]) deliver(yield func(R, error) bool) {
 			if !yield(result.value, result.err) {
 				return
 			}
-			if f.ctx.Err() != nil {
+			if f.isOver() {
 				break
 			}
 		}

@@ -177,7 +177,7 @@ func (f *flow[T, R]) newStay() inside.Stay {
 		return nil
 	}
 	if task := taskOf(f.ctx); task != nil {
-		return task.Stay(f.helpers)
+		return task.Stay(f.helpers, f.feeder)
 	}
 	return nil
 }
@@ -188,11 +188,14 @@ func taskOf(ctx context.Context) inside.Task {
 	return task
 }
 
+// isOver reports whether the context has ended. One of the program's own may not have told that of the stream yet.
+func (f *flow[T, R]) isOver() bool { return f.ctx.Err() != nil || f.callers.Err() != nil }
+
 // await waits for results, and returns how many are ready. It returns 0 if the stream is over, cancelled or
 // broken.
 func (f *flow[T, R]) await() int {
 	asked := false
-	for f.ctx.Err() == nil {
+	for !f.isOver() {
 		f.mu.Lock()
 		taken := int(f.taken.Load())
 		switch {
@@ -203,7 +206,7 @@ func (f *flow[T, R]) await() int {
 			ready := f.front - taken
 			f.shown, f.handed = f.results, f.front
 			f.mu.Unlock()
-			if f.ctx.Err() != nil {
+			if f.isOver() {
 				return 0 // a call that saw the end of the context may have given up half-way
 			}
 			return ready

@@ -152,6 +152,33 @@ func (e *Engine) priority() int32 {
 	return e.lane.bid.class.priority
 }
 
+// precedence returns a positive number if tasks of e come before those of x by the priorities of lanes of one pool that they are or are below,
+// a negative one if after, and else 0.
+func (e *Engine) precedence(x *Engine) int {
+	if e.depth() < x.depth() {
+		return -x.precedence(e)
+	}
+	own, of := int32(0), x.depth()
+	for ; e.depth() > of; e = e.lane.parent {
+		own = e.priority()
+	}
+	if e == x {
+		return cmp.Compare(own, 0) // what x has queued itself has the priority 0
+	}
+	for e.lane.parent != x.lane.parent {
+		e, x = e.lane.parent, x.lane.parent
+	}
+	return cmp.Compare(e.priority(), x.priority())
+}
+
+// depth returns how many pools e is a lane of, directly or not.
+func (e *Engine) depth() (n int) {
+	for ; e.lane != nil; e = e.lane.parent {
+		n++
+	}
+	return n
+}
+
 // bidding reports whether e has bid for a place: then no worker comes before e gets the place.
 func (e *Engine) bidding() bool { return e.lane != nil && e.lane.bid.at > 0 }
 
@@ -220,7 +247,7 @@ func (e *Engine) unlockFamily() (settled bool) {
 		stirs = append(stirs, x)
 	}
 	if len(stirs) > 1 {
-		slices.SortStableFunc(stirs, func(x, y *Engine) int { return cmp.Compare(y.priority(), x.priority()) }) // the first one may get the only place
+		slices.SortStableFunc(stirs, func(x, y *Engine) int { return y.precedence(x) }) // the first one may get the only place
 	}
 	if r.touched = r.touched[:0]; cap(r.touched) > 1024 {
 		r.touched = nil

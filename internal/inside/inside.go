@@ -23,8 +23,9 @@ type TaskKey struct{}
 // Task is a running task.
 type Task interface {
 	// Stay returns a Stay, for one wait of the task for something that tasks of a *weir.Group bring about.
-	// Meanwhile these tasks may have its place. Stay returns nil if the task is over.
-	Stay(group any) Stay
+	// Meanwhile these tasks may have its place, and what the task of another such group waits for, which feeds
+	// them; feeder may be nil. Stay returns nil if the task is over.
+	Stay(group, feeder any) Stay
 }
 
 // Stay is one wait of a task.
