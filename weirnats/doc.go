@@ -48,7 +48,9 @@
 // Messages without a [Key] start in the order in which they were put, as far as places allow, but no order is
 // promised. A message that has failed, or was put for later, comes when its time has come: not before it by
 // the server's clock, and mostly within half a second after it. A message with a key that was put for later
-// takes its place in the order of its key when its time has come.
+// takes its place in the order of its key when its time has come. Those of a key whose times are within half
+// a second, or come while the queue is full, may change places; what came due while the server was away comes
+// in the order in which it was put.
 //
 // # Serving
 //
@@ -112,7 +114,8 @@
 //
 // A message in flight when the connection to a server breaks is delivered again after the lease, and counts
 // as tried. Some messages for later may be called with twice if the server ends while they become due or are
-// moved into the queue, and starts again after more than the [Window].
+// moved into the queue, and starts again after more than the [Window]; with a Window below 10 s also if a
+// process ends or loses the server then.
 //
 // Messages cannot be put in a transaction of a database: write them to a table there, and Put them from it
 // with an [ID].
