@@ -610,34 +610,24 @@ func TestWaitOfALaneSeesThatACallWasCancelled(t *testing.T) {
 	})
 }
 
-func TestCloseEndsThePausesOfLanesByPriority(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := weir.New(1)
-		low, high := p.Lane(1), p.Lane(1, weir.Priority(1))
-		low.Pause()
-		high.Pause()
-		var ran []string
-		check.OK(t, low.Submit(func() { ran = append(ran, "low") }))
-		check.OK(t, high.Submit(func() { ran = append(ran, "high") }))
-		p.Close()
-		check.Equal(t, "ran", fmt.Sprint(ran), "[high low]")
-	})
-}
-
 // Lanes of different pools compare where these meet.
-func TestCloseEndsThePausesOfLanesOfLanesByPriority(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := weir.New(1)
-		low, high := p.Lane(1, weir.Priority(-2)), p.Lane(1, weir.Priority(-1))
-		below := low.Lane(1, weir.Priority(1))
-		below.Pause()
-		high.Pause()
-		var ran []string
-		check.OK(t, below.Submit(func() { ran = append(ran, "below low") }))
-		check.OK(t, high.Submit(func() { ran = append(ran, "high") }))
-		p.Close()
-		check.Equal(t, "ran", fmt.Sprint(ran), "[high below low]")
-	})
+func TestCloseEndsThePausesOfLanesByPriority(t *testing.T) {
+	for name, first := range map[string]func(p *weir.Pool) *weir.Pool{
+		"lane":           func(p *weir.Pool) *weir.Pool { return p.Lane(1, weir.Priority(-2)) },
+		"lane of a lane": func(p *weir.Pool) *weir.Pool { return p.Lane(1, weir.Priority(-2)).Lane(1, weir.Priority(1)) },
+	} {
+		check.Bubble(t, name, func(t *testing.T) {
+			p := weir.New(1)
+			low, high := first(p), p.Lane(1, weir.Priority(-1))
+			low.Pause()
+			high.Pause()
+			var ran []string
+			check.OK(t, low.Submit(func() { ran = append(ran, "low") }))
+			check.OK(t, high.Submit(func() { ran = append(ran, "high") }))
+			p.Close()
+			check.Equal(t, "ran", fmt.Sprint(ran), "[high low]")
+		})
+	}
 }
 
 func TestALaneThatWasPausedAndShutDownIsForgotten(t *testing.T) {

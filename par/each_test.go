@@ -543,37 +543,3 @@ func TestALoopCallsNothingAfterTheEnd(t *testing.T) {
 		}
 	}
 }
-
-// The consumer ends the context while further results are ready. The next result is the cause, and the last.
-func TestAStreamHandsOverNothingAfterTheEndOfTheCallersOwnContext(t *testing.T) {
-	const items = 50
-	for name, end := range map[string]func(ctx *own){
-		"Done is closed":       (*own).end,
-		"only Err tells of it": func(ctx *own) { ctx.ended.Store(true) },
-	} {
-		for range 100 {
-			ctx := &own{Context: t.Context(), done: make(chan struct{})}
-			results, after := 0, 0
-			var last error
-			calls := make(chan struct{}, items)
-			for _, err := range par.Stream(ctx, upTo(items), func(context.Context, int) (int, error) {
-				calls <- struct{}{}
-				return 0, nil
-			}, par.Ahead(items)) {
-				if last = err; ctx.Err() != nil {
-					after++
-					continue
-				}
-				if results++; results == 1 {
-					for range items {
-						<-calls // all have been made
-					}
-					time.Sleep(time.Millisecond) // and their helpers are over
-					end(ctx)
-				}
-			}
-			check.Error(t, last, context.Canceled)
-			check.Equal(t, name+": results after the end", after, 1)
-		}
-	}
-}

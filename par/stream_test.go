@@ -367,3 +367,30 @@ func TestNothingBeginsBehindAnError(t *testing.T) {
 		})
 	}
 }
+
+// The consumer ends a context of its own type while further results are ready. The next result is the cause, and the last.
+func TestAStreamHandsOverNothingAfterTheEndOfTheCallersOwnContext(t *testing.T) {
+	const items = 50
+	for name, end := range map[string]func(ctx *own){
+		"Done is closed":       (*own).end,
+		"only Err tells of it": func(ctx *own) { ctx.ended.Store(true) },
+	} {
+		check.Bubble(t, name, func(t *testing.T) {
+			ctx := &own{Context: t.Context(), done: make(chan struct{})}
+			results, after := 0, 0
+			var last error
+			for _, err := range par.Stream(ctx, upTo(items), func(context.Context, int) (int, error) { return 0, nil }, par.Ahead(items)) {
+				if last = err; ctx.Err() != nil {
+					after++
+					continue
+				}
+				if results++; results == 1 {
+					synctest.Wait() // all results are ready, and the helpers are over
+					end(ctx)
+				}
+			}
+			check.Error(t, last, context.Canceled)
+			check.Equal(t, "results after the end", after, 1)
+		})
+	}
+}
