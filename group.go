@@ -21,7 +21,8 @@ import (
 //
 // Any number of goroutines may call all methods at once. Concurrent calls of Wait have the same
 // outcome, panics included. Tasks of the group may call all methods but Wait: a task that waits for
-// its own group waits for itself.
+// its own group waits for itself. A caller of any method must hold no lock that the methods of the
+// group's context need.
 type Group struct {
 	pool    *Pool
 	host    host    // the task in which the group was made, if any
@@ -353,7 +354,7 @@ func (g *Group) Context() context.Context { return g.current().scope.standard() 
 
 // Cancel cancels the group with the given cause, which Wait then returns; nil stands for [context.Canceled].
 // Only the first cancellation counts. After Wait, Cancel cancels the tasks that come next, before they start.
-// It does not block. Its caller must hold no lock that the context's own methods need.
+// It does not block.
 func (g *Group) Cancel(cause error) {
 	g.mustBeMade()
 	g.mu.Lock()

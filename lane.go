@@ -158,25 +158,39 @@ func (p *runner) takeBack(ctx context.Context) (unrun, tells []func(), err error
 // ends implements laneOwner.
 func (p *runner) ends(done <-chan struct{}) bool { return p.core.ends(done) }
 
-// endTimers ends the timers of the pool and of its lanes, and returns those that are not due.
-func (p *Pool) endTimers() (undue []*Timer) {
+// endTimers ends the timers of the pool and of its lanes. It returns those that are not due, ordered by time,
+// and a channel for each of whose refused tasks some are not reported yet: it is closed when they are.
+func (p *Pool) endTimers() (undue []*Timer, told []<-chan struct{}) {
 	if p.cut != nil {
 		if t := p.cut.timersOr(noTimers); t != noTimers {
-			undue = t.end()
+			of := (<-chan struct{})(nil)
+			if undue, of = t.end(); of != nil {
+				told = append(told, of)
+			}
 		}
 	}
+	parts := min(1, len(undue))
 	for l := range p.core.lanes() {
 		if r, ok := l.(*runner); ok {
-			undue = append(undue, (*Pool)(r).endTimers()...)
+			more, theirs := (*Pool)(r).endTimers()
+			undue, told = append(undue, more...), append(told, theirs...)
+			parts += min(1, len(more))
 		}
 	}
-	return undue
+	if parts > 1 {
+		slices.SortStableFunc(undue, func(x, y *Timer) int { return x.dueAt().Compare(y.dueAt()) })
+	}
+	return undue, told
 }
 
-// dropTimers ends them, and reports how many were not due.
-func (p *Pool) dropTimers() {
-	if n := len(p.endTimers()); n > 0 {
-		p.core.reporter.aside(func() { p.core.reporter.fail(&TimersError{Dropped: n}, nil) })
+// awaitAll waits until all channels are closed, or done is.
+func awaitAll(channels []<-chan struct{}, done <-chan struct{}) {
+	for _, c := range channels {
+		select {
+		case <-c:
+		case <-done:
+			return
+		}
 	}
 }
 

@@ -148,6 +148,9 @@ func (o *Once[K, V]) newCall(ctx context.Context, in *line, key K, task func(ctx
 	}
 	shared, end := context.WithCancelCause(context.WithoutCancel(values))
 	c.ctx, c.end = &onceContext{shared, values, &c.line}, end
+	if again, rate := o.pool.core.reporter.retry(); again != nil {
+		task = retried(again, false, rate, task)
+	}
 	if race.Enabled {
 		task = racedFuture(o.pool, task) // last: the task reads the others
 	}

@@ -319,7 +319,7 @@ func (p *Pool) shutdown(ctx context.Context, lost func(t goes, cause error) (tel
 	mustContext(ctx != nil)
 	p.core.running()
 	p.core.mustBeOwn()
-	undue := p.endTimers()
+	undue, told := p.endTimers()
 	tasks, err := p.core.shutdown(ctx)
 	var refused []job
 	for _, t := range tasks {
@@ -340,11 +340,14 @@ func (p *Pool) shutdown(ctx context.Context, lost func(t goes, cause error) (tel
 	if err != nil {
 		p.cutTasks() // before a handler is called that may block
 	}
+	theirs, tells := p.core.takeBackLanes(ctx, err)
+	unrun = append(unrun, theirs...)
+	if len(told) > 0 {
+		tells = append(tells, func() { awaitAll(told, ctx.Done()) })
+	}
 	for _, x := range undue {
 		unrun = append(unrun, func() { x.task(context.Background()) })
 	}
-	theirs, tells := p.core.takeBackLanes(ctx, err)
-	unrun = append(unrun, theirs...)
 	for _, j := range refused {
 		l := j.listener()
 		t, isGo := l.(goes)

@@ -43,8 +43,12 @@ func (p *Pool) Resume() { p.made().resume() }
 func (p *Pool) Close() {
 	p.made().mustBeOwn()
 	p.core.running()
-	p.dropTimers()
+	undue, told := p.endTimers()
+	if n := len(undue); n > 0 {
+		p.core.reporter.aside(func() { p.core.reporter.fail(&TimersError{Dropped: n}, nil) })
+	}
 	p.core.close()
+	awaitAll(told, nil)
 }
 
 // Stats returns counts of what the pool has done and is doing. It takes a lock

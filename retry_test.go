@@ -74,6 +74,12 @@ func TestRetry(t *testing.T) {
 			_, err := weir.Async(ctx, p.Lane(1, weir.Retry(policy)), func(ctx context.Context) (int, error) { return 7, call(ctx) }).Get(ctx)
 			return err
 		},
+		"once": func(ctx context.Context, call func(context.Context) error) error {
+			p := weir.New(2, weir.Retry(policy))
+			defer p.Close()
+			_, err := weir.NewOnce[string, int](p).Do(ctx, "key", func(ctx context.Context) (int, error) { return 7, call(ctx) })
+			return err
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -34,11 +34,11 @@ type Timer struct {
 //
 // While the pool is full, tasks that are due wait for room, in the order in which they were due. Together
 // they count as one submitter: if [MaxWaiting] allows no more, a task is dropped, with ErrFull in a
-// [*DroppedError].
+// [*DroppedError]. While a thousand of these wait for a slow handler, no timer goes on.
 //
 // Close drops the tasks that are not due, and reports their number to the function of [OnError], in a
-// [*TimersError]. Shutdown returns them, ordered by time, after the queued tasks; so it does with tasks that
-// wait for room. A task that is due and queued is treated as one of Go. On a closed pool After drops its
+// [*TimersError]. Shutdown returns them, ordered by time, after the queued tasks, also those of lanes; so it
+// does with tasks that wait for room. A task that is due and queued is treated as one of Go. On a closed pool After drops its
 // task, with ErrClosed in a [*DroppedError]. Wait does not wait for tasks that are not due. A pool with such
 // tasks is not garbage.
 //
@@ -78,7 +78,7 @@ func (p *Pool) newTimer(task func(ctx context.Context), repeats bool, set func(x
 	}) {
 		return x
 	}
-	p.core.reporter.aside(func() { p.core.reporter.fail(&DroppedError{Arg: task, Cause: ErrClosed}, nil) })
+	go p.core.reporter.guard(func() { p.core.reporter.fail(&DroppedError{Arg: task, Cause: ErrClosed}, nil) })
 	return x
 }
 
@@ -160,15 +160,19 @@ func (x *Timer) Next() time.Time {
 	return apartly(func() time.Time {
 		x.of.mu.Lock()
 		defer x.of.mu.Unlock()
-		switch {
-		case !x.pending:
+		if !x.pending {
 			return time.Time{}
-		case x.wall:
-			return time.Unix(0, x.due)
-		default:
-			return x.of.clock.Add(time.Duration(x.due))
 		}
+		return x.dueAt()
 	})
+}
+
+// dueAt returns when the task is due, or was.
+func (x *Timer) dueAt() time.Time {
+	if x.wall {
+		return time.Unix(0, x.due)
+	}
+	return x.of.clock.Add(time.Duration(x.due))
 }
 
 // Missed returns how many runs of a task of [Pool.Every] were skipped: because the run before was still
@@ -218,9 +222,11 @@ type timers struct {
 	wall    dueHeap // of At, by the time of day
 	pending int     // timers that are; the others in the heaps were stopped, or set anew
 	timer   *time.Timer
-	wakes   int64  // when it fires, since clock
-	feeding bool   // feed hands over what is due
-	hands   *Timer // the one whose task it hands over
+	wakes   int64         // when it fires, since clock
+	feeding bool          // feed hands over what is due
+	hands   *Timer        // the one whose task it hands over
+	reports []func()      // of tasks that were refused
+	told    chan struct{} // closed when no report is left; nil if there is none
 	closed  bool
 	round   uint64 // the number of the timer
 	numbers uint64 // the last one of an entry
@@ -392,19 +398,55 @@ func (t *timers) due(x *Timer, late time.Duration) {
 	x.run, t.hands = r, x
 	t.mu.Unlock()
 	err := r.submit(r.ctx)
-	if err != nil && r.giveUp() { // else it was stopped
-		t.pool.core.reporter.aside(func() { r.reportApart(&DroppedError{Arg: x.task, Cause: err}) }) // it may exit
-	}
 	t.mu.Lock()
 	t.hands = nil
+	if err != nil && r.giveUp() { // else it was stopped
+		t.report(func() { r.reportApart(&DroppedError{Arg: x.task, Cause: err}) })
+	}
 }
 
-// end closes the timers. It returns those that run once and are pending, or wait for room, ordered by time.
-func (t *timers) end() (pending []*Timer) {
+// mostReports is how many reports may wait for those before them. While there are more, no task is handed over.
+const mostReports = 1024
+
+// report has call made after all that were reported before, on another goroutine: a handler may be slow, and
+// may wait for a timer. It may release the lock meanwhile.
+func (t *timers) report(call func()) {
+	t.reports = append(t.reports, call)
+	if t.told == nil {
+		t.told = make(chan struct{})
+		go t.tell()
+	}
+	if told := t.told; len(t.reports) >= mostReports {
+		t.mu.Unlock()
+		<-told
+		t.mu.Lock()
+	}
+}
+
+// tell makes the reports, until none is left.
+func (t *timers) tell() {
+	for {
+		t.mu.Lock()
+		calls := t.reports
+		t.reports = nil
+		if len(calls) == 0 {
+			close(t.told)
+			t.told = nil
+			t.mu.Unlock()
+			return
+		}
+		t.mu.Unlock()
+		t.pool.core.reporter.asideEach(calls)
+	}
+}
+
+// end closes the timers. It returns those that run once and are pending, or wait for room, ordered by time. If
+// tasks that were refused are not reported yet, told is closed when they are. No more are refused from then on.
+func (t *timers) end() (pending []*Timer, told <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
-		return nil
+		return nil, t.told
 	}
 	if t.timer != nil {
 		t.timer.Stop()
@@ -422,5 +464,5 @@ func (t *timers) end() (pending []*Timer) {
 	if x := t.hands; x != nil && x.dropRun() && !x.repeats {
 		pending = append(pending, x)
 	}
-	return append(pending, all.drain()...)
+	return append(pending, all.drain()...), t.told
 }

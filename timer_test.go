@@ -146,6 +146,7 @@ func TestTimersOfAPoolThatEnds(t *testing.T) {
 			stopped := p.After(time.Hour, l.note("stopped"))
 			stopped.Stop()
 			v := block(t, p, 1)
+			check.OK(t, lane.Submit(func() { l.note("queued in the lane")(t.Context()) }))
 			check.OK(t, p.Submit(func() { l.note("queued")(t.Context()) }))
 			var unrun []func()
 			var err error
@@ -169,14 +170,16 @@ func TestTimersOfAPoolThatEnds(t *testing.T) {
 				task()
 			}
 			p.Close()
-			want := map[string]string{"Close": "[queued 0s]"}[name]
+			want := map[string]string{"Close": "[queued 0s queued in the lane 0s]"}[name]
 			if want == "" {
-				want = "[queued 0s first 0s second 0s lane 0s]"
+				want = "[queued 0s queued in the lane 0s first 0s lane 0s second 0s]"
 			}
 			check.Equal(t, "ran", fmt.Sprint(l.lines), want)
 			n := len(told)
 			x := p.After(0, nothingWith)
+			synctest.Wait() // the handler may be called by several goroutines at once
 			p.Every(1, nothingWith)
+			synctest.Wait()
 			check.Equal(t, "told on a closed pool", len(told)-n, 2)
 			check.Error(t, told[n], weir.ErrClosed)
 			check.Equal(t, "pending", x.Reset(1) || x.Stop() || !x.Next().IsZero(), false)
@@ -451,7 +454,70 @@ func TestHandlersOfTimersMayExit(t *testing.T) {
 		told := 0
 		l := p.Lane(1, weir.OnError(func(error) { told++ }))
 		l.After(time.Hour, nothingWith)
+		synctest.Wait()
 		check.Equal(t, "told", told, 1)
+	})
+}
+
+func TestASlowHandlerOfErrorsHoldsUpNoTimer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		going := make(chan struct{})
+		told := 0
+		p := weir.New(1, weir.Queue(0), weir.MaxWaiting(0), weir.OnError(func(error) {
+			<-going
+			told++
+		}))
+		v := block(t, p, 1)
+		for range 10 {
+			p.After(0, nothingWith) // is dropped
+		}
+		sleep(time.Second)
+		v.Open()
+		p.Wait()
+		runs := 0
+		p.After(1500*time.Millisecond, func(context.Context) { runs++ })
+		x := p.Every(time.Second, func(context.Context) { runs++ })
+		rest(p, 10*time.Second+time.Millisecond)
+		check.Equal(t, "runs while the handler is busy", runs, 11)
+		check.Equal(t, "missed", x.Missed(), 0)
+		x.Stop()
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begin := time.Now()
+		_, err := p.Shutdown(ctx)
+		check.OK(t, err)
+		check.Equal(t, "Shutdown waits for the handler", time.Since(begin), time.Second)
+		go func() {
+			time.Sleep(time.Second)
+			close(going)
+		}()
+		p.Close()
+		check.Equal(t, "told when Close returns", told, 10)
+	})
+}
+
+// Many that are refused while the handler is slow stop the timers at last, so that their reports do not fill the memory.
+func TestReportsOfTimersThatAreNotMadeHaveABound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		going := make(chan struct{})
+		told := 0
+		p := weir.New(1, weir.Queue(0), weir.MaxWaiting(0), weir.OnError(func(error) {
+			<-going
+			told++
+		}))
+		v := block(t, p, 1)
+		const tasks = 10_000
+		for range tasks {
+			p.After(time.Second, nothingWith)
+		}
+		sleep(time.Minute)
+		check.Equal(t, "timers that wait", p.Stats().Timers > tasks/2, true)
+		close(going)
+		sleep(time.Minute)
+		check.Equal(t, "told", told, tasks)
+		v.Open()
+		p.Close()
 	})
 }
 

@@ -77,6 +77,12 @@ type visit struct {
 
 func (v *visit) run(ctx context.Context) error {
 	v.begun = true
+	defer func() {
+		// ServeHTTP passes this panic on. It is no fault of the program, which would end here with [weir.CrashOnPanic].
+		if value := recover(); value != nil && value != http.ErrAbortHandler { //nolint:errorlint // as net/http compares
+			panic(value)
+		}
+	}()
 	v.request = v.request.WithContext(ctx)
 	v.handler.ServeHTTP(v.writer, v.request)
 	v.returned = true

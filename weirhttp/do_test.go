@@ -3,6 +3,7 @@ package weirhttp_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -210,6 +211,21 @@ func TestDoAbortsAsItsHandlerDoes(t *testing.T) {
 			check.Equal(t, "panic", value, any(http.ErrAbortHandler))
 		})
 	}
+}
+
+// abortInACrashingPool is run by check.Child. net/http takes no such panic for a fault of the program either.
+func abortInACrashingPool() {
+	pool := weir.New(1, weir.CrashOnPanic())
+	h := weirhttp.Do(pool, handler(func() { panic(http.ErrAbortHandler) }))
+	value := check.Caught(func() { h.ServeHTTP(newSink(), httptest.NewRequest(http.MethodGet, "/", nil)) })
+	pool.Close()
+	fmt.Println(value)
+}
+
+func TestDoAbortsAlsoOnAPoolThatCrashesOnPanics(t *testing.T) {
+	out, err := check.Child(t, "abort in a crashing pool")
+	check.OK(t, err)
+	check.Equal(t, "panic", out, fmt.Sprintln(http.ErrAbortHandler))
 }
 
 func TestDoAbortsAHandlerThatExitsAlsoWhenTheClientHasGone(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	check.Main(m, nil, func() int {
+	check.Main(m, map[string]func(){"abort in a crashing pool": abortInACrashingPool}, func() int {
 		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 		return 0
 	})
