@@ -155,7 +155,7 @@ func (q *queue) replay(ctx context.Context, id string) error {
 	}
 	known, err := q.known(ctx, &m)
 	if err == nil && !known {
-		err = q.store(ctx, &m, true)
+		err = q.store(ctx, &m, new(bool))
 	}
 	if err != nil {
 		return err

@@ -98,9 +98,11 @@ func inBubble(t *testing.T, limit int, f func(b *bench), opts ...weirnats.Option
 		b := &bench{T: t}
 		b.open(opts...)
 		b.pool = weir.New(limit, weir.OnError(func(err error) { b.failed.add(err) }), weir.OnPanic(func(*weir.Panic) {}))
+		defer func() { // also after a test that has failed
+			noError(t, b.Close())
+			b.pool.Close()
+		}()
 		f(b)
-		noError(t, b.Close())
-		b.pool.Close()
 	})
 }
 

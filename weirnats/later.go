@@ -57,12 +57,11 @@ func postpone(m *backend.Message, due time.Time) error {
 // storeLater hands a message that is not due to the backend, and notes its ID: a server that starts again
 // when the message is due has forgotten the ID.
 func (q *queue) storeLater(ctx context.Context, m *backend.Message) error {
-	switch err := q.store(ctx, m, false); {
-	case errors.Is(err, backend.ErrDuplicate):
-		return nil // the first Put has noted the ID, and the window begins with that Put
-	case err != nil || m.DedupID == "":
+	err := q.store(ctx, m, nil)
+	if err != nil && !errors.Is(err, backend.ErrDuplicate) || m.DedupID == "" {
 		return err
 	}
+	// It is noted as well if it was put before: it is not known, so that Put has not seen its answer.
 	return outward(q.name, q.ids.Remember(ctx, m.DedupID, m.Put))
 }
 

@@ -84,6 +84,31 @@ func TestAnIDOfAMessageForLaterIsKnownWhenItsTimeHasCome(t *testing.T) {
 	})
 }
 
+// A Put that got no answer has not noted the ID. The one that is called after it must.
+func TestAnIDOfAMessageForLaterIsKnownAfterAPutWithoutAnswer(t *testing.T) {
+	inBubble(t, 1, func(b *bench) {
+		lost := errors.New("connection was lost")
+		b.mem.Fault(func(call string) error {
+			if call == "stored" {
+				return lost
+			}
+			return nil
+		})
+		put := func() error { return b.Put(b.Context(), "x", weirnats.ID("a"), weirnats.After(time.Minute)) }
+		isError(b, put(), lost)
+		b.mem.Fault(nil)
+		noError(b, put())
+		var ran list[string]
+		stop := b.serve(func(_ context.Context, value string) error { ran.add(value); return nil })
+		pass(2 * time.Minute)
+		b.mem.Restart()
+		noError(b, put())
+		pass(2 * time.Minute)
+		noError(b, stop())
+		equal(b, "runs", strings.Join(ran.take(), " "), "x")
+	}, weirnats.Window(time.Hour))
+}
+
 func TestATimeThatIsTooFarIsAnError(t *testing.T) {
 	inBubble(t, 1, func(b *bench) {
 		noError(b, b.Put(b.Context(), "x", weirnats.At(time.Date(2261, 12, 31, 23, 0, 0, 0, time.UTC))))

@@ -80,31 +80,39 @@ func (q *queue) putAll(ctx context.Context, count int, value func(index int) any
 
 // putPortion puts messages, and returns how many of the first ones are put, or were put before.
 func (q *queue) putPortion(ctx context.Context, all []*backend.Message) (n int, err error) {
-	some, is, err := q.unknown(ctx, all)
-	if err != nil {
-		return 0, err
-	}
-	errs := q.storeAll(ctx, some)
-	for i := range all {
-		if !is[i] {
-			n++
-			continue
-		}
-		err := errs[0]
+	for i, err := range q.storeUnknown(ctx, all, q.storeAll) {
 		if errors.Is(err, backend.ErrFull) {
-			err = q.store(ctx, some[0], true)
+			waited := true // the others of the portion came before it
+			err = q.store(ctx, all[i], &waited)
 		}
-		some, errs = some[1:], errs[1:]
 		switch {
 		case err == nil:
-			n++
 		case ctx.Err() != nil:
-			return n, context.Cause(ctx)
+			return i, context.Cause(ctx)
 		default:
-			return n, outward(q.name, err)
+			return i, err
 		}
 	}
-	return n, nil
+	return len(all), nil
+}
+
+// storeUnknown stores the messages that are not known to be done, and returns the error of each of all.
+func (q *queue) storeUnknown(ctx context.Context, all []*backend.Message, store func(ctx context.Context, some []*backend.Message) []error) []error {
+	some, is, err := q.unknown(ctx, all)
+	if err != nil {
+		return slices.Repeat([]error{err}, len(all))
+	}
+	errs := make([]error, len(all))
+	if len(some) == 0 {
+		return errs
+	}
+	stored := store(ctx, some)
+	for i := range errs {
+		if is[i] {
+			errs[i], stored = stored[0], stored[1:]
+		}
+	}
+	return errs
 }
 
 // atOnce returns how many of the first elements go to the server at once. An element has one message or none.
@@ -138,31 +146,42 @@ func (q *queue) afterPuts(ctx context.Context) error {
 
 // storeAll stores messages, and returns the error of each.
 func (q *queue) storeAll(ctx context.Context, all []*backend.Message) []error {
-	if slices.ContainsFunc(all, hasKey) {
-		return q.storeInOrder(ctx, all)
+	var errs []error
+	switch {
+	case slices.ContainsFunc(all, hasKey):
+		return q.storeInOrder(ctx, all, new(bool))
+	case q.group != nil:
+		errs = storeAtOnce(ctx, q.backend, all)
+	default:
+		errs = q.backend.PutEach(ctx, all)
 	}
-	if q.group != nil {
-		return storeAtOnce(ctx, q.backend, all)
+	for i, err := range errs {
+		errs[i] = outward(q.name, err)
 	}
-	return q.backend.PutEach(ctx, all)
+	return errs
 }
 
 // storeInOrder stores messages so that none is in the queue before an earlier one. Otherwise a message that
-// finds no room could be put behind a later message of its key. storeInOrder waits for room.
-func (q *queue) storeInOrder(ctx context.Context, all []*backend.Message) []error {
+// finds no room could be put behind a later message of its key. storeInOrder waits for room; waited is as for
+// store.
+func (q *queue) storeInOrder(ctx context.Context, all []*backend.Message, waited *bool) []error {
 	if len(all) == 1 {
-		return []error{q.store(ctx, all[0], true)}
+		return []error{q.store(ctx, all[0], waited)}
+	}
+	if *waited {
+		*waited = false
+		return q.storeUnknown(ctx, all, func(ctx context.Context, some []*backend.Message) []error { return q.storeInOrder(ctx, some, waited) })
 	}
 	err := putAll(ctx, q.backend, all)
 	if !splits(err) {
-		return slices.Repeat([]error{err}, len(all))
+		return slices.Repeat([]error{outward(q.name, err)}, len(all))
 	}
 	half := len(all) / 2
-	errs := q.storeInOrder(ctx, all[:half])
+	errs := q.storeInOrder(ctx, all[:half], waited)
 	if err := errs[half-1]; err != nil {
 		return append(errs, slices.Repeat([]error{err}, len(all)-half)...)
 	}
-	return append(errs, q.storeInOrder(ctx, all[half:])...)
+	return append(errs, q.storeInOrder(ctx, all[half:], waited)...)
 }
 
 // fewestAtOnce is the number of messages from which storing them at once takes less time than one by one,
@@ -214,8 +233,7 @@ const groupTime = 30 * time.Second
 // group lets Puts that come at once share a sync of the disk: while some messages are stored, the next ones
 // gather.
 type group struct {
-	to    backend.Queue
-	known func(ctx context.Context, m *backend.Message) (bool, error) // whether the message was put before, and is done
+	storeAll func(ctx context.Context, all []*backend.Message) []error
 
 	mu      sync.Mutex
 	waiting []*member
@@ -285,7 +303,7 @@ func (g *group) store() {
 		var errs []error
 		if last > 0 {
 			ctx, cancel := context.WithTimeout(context.Background(), groupTime)
-			errs = g.storeUnknown(ctx, all)
+			errs = g.storeAll(ctx, all)
 			cancel()
 		}
 		for _, w := range members {
@@ -299,25 +317,10 @@ func (g *group) store() {
 	}
 }
 
-// storeUnknown is storeAtOnce for the messages that are not known to be done. The messages have waited, and
-// the server may have started again meanwhile and forgotten their IDs.
-func (g *group) storeUnknown(ctx context.Context, all []*backend.Message) []error {
-	errs := make([]error, len(all))
-	var some []*backend.Message
-	var at []int
-	for i, m := range all {
-		known, err := g.known(ctx, m)
-		if errs[i] = err; err == nil && !known {
-			some, at = append(some, m), append(at, i)
-		}
-	}
-	if len(some) == 0 {
-		return errs
-	}
-	for i, err := range storeAtOnce(ctx, g.to, some) {
-		errs[at[i]] = err
-	}
-	return errs
+// storeGroup stores the messages of a group. They have waited, and the server may have started again meanwhile
+// and forgotten their IDs.
+func (q *queue) storeGroup(ctx context.Context, all []*backend.Message) []error {
+	return q.storeUnknown(ctx, all, func(ctx context.Context, some []*backend.Message) []error { return storeAtOnce(ctx, q.backend, some) })
 }
 
 // take takes the first members, and returns their messages: as many as go to the server at once. The mutex is

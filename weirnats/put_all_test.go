@@ -270,3 +270,41 @@ func TestManyCallsOfPutAllAtOnce(t *testing.T) {
 	noError(t, err)
 	equal(t, "messages", s.Messages, calls*each)
 }
+
+// While a call of PutAll waits for room, another caller puts a message with the same ID, which is done, and the
+// server starts again and forgets the ID.
+func TestPutAllAsksForIDsAgainWhenItHasWaitedForRoom(t *testing.T) {
+	for _, key := range []string{"", "k"} {
+		t.Run("key "+key, func(t *testing.T) {
+			inBubble(t, 1, func(b *bench) {
+				b.put("first", "second")
+				done := make(chan error, 1)
+				go func() {
+					values := []string{"a", "b", "c"}
+					n, err := b.PutAll(b.Context(), values, func(i int) string { return values[i] }, func(int) string { return key })
+					equal(b, "put", n, 3)
+					done <- err
+				}()
+				pass(10 * time.Second)
+				var ran list[string]
+				stop := b.serve(func(_ context.Context, v string) error {
+					ran.add(v)
+					if v == "second" {
+						go func() {
+							for b.TryPut(b.Context(), "b", weirnats.ID("b")) != nil { // it looks more often than PutAll
+								time.Sleep(time.Millisecond)
+							}
+							time.Sleep(5 * time.Millisecond) // b is done
+							b.mem.Restart()
+						}()
+					}
+					return nil
+				})
+				pass(10 * time.Second)
+				noError(b, <-done)
+				noError(b, stop())
+				equal(b, "runs", strings.Join(ran.take(), " "), "first second b a c")
+			}, weirnats.MaxMessages(2), weirnats.Partitions(1))
+		})
+	}
+}

@@ -144,7 +144,7 @@ func newQueue(name string, to any, o *options, b backend.Queue, s natsServer) *q
 	q.keyed, q.noteKeyed = context.WithCancel(context.Background())
 	q.closing = sync.OnceValue(q.end)
 	if o.durability != nil && *o.durability == Always {
-		q.group = &group{to: b, known: q.known}
+		q.group = &group{storeAll: q.storeGroup}
 	}
 	return q
 }
@@ -366,7 +366,10 @@ func (q *queue) put(ctx context.Context, value any, waits bool, opts []PutOption
 			return outward(q.name, err)
 		}
 	}
-	return q.store(ctx, m, waits)
+	if !waits {
+		return q.store(ctx, m, nil)
+	}
+	return q.store(ctx, m, new(bool))
 }
 
 // mostCarried is how many bytes of names and values may travel with a message.
@@ -417,11 +420,12 @@ func carried(all map[string]string) (map[string]string, error) {
 	return all, nil
 }
 
-// store hands the message to the backend.
-func (q *queue) store(ctx context.Context, m *backend.Message, waits bool) error {
+// store hands the message to the backend. waited, which is nil if the call does not wait for room, says whether time has
+// passed since the ID was asked for, and is set when the call waits.
+func (q *queue) store(ctx context.Context, m *backend.Message, waited *bool) error {
 	const first, most = 2 * time.Millisecond, 250 * time.Millisecond
 	for wait := first; ; wait = min(2*wait, most) {
-		if wait > first { // the server may have started again meanwhile, and forgotten the ID
+		if waited != nil && *waited { // the server may have started again meanwhile, and forgotten the ID
 			if known, err := q.known(ctx, m); known || err != nil {
 				return err
 			}
@@ -432,9 +436,10 @@ func (q *queue) store(ctx context.Context, m *backend.Message, waits bool) error
 			return health
 		case err != nil && ctx.Err() != nil:
 			return context.Cause(ctx)
-		case !waits || !errors.Is(err, backend.ErrFull):
+		case waited == nil || !errors.Is(err, backend.ErrFull):
 			return outward(q.name, err)
 		}
+		*waited = true
 		timer := time.NewTimer(wait/2 + rand.N(wait/2)) // the server does not report room by itself
 		select {
 		case <-timer.C:

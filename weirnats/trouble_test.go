@@ -232,6 +232,41 @@ func TestARecordThatIsNotThereForAWhileCountsNoTry(t *testing.T) {
 	}, weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 5, Wait: time.Second, MostWait: time.Second})))
 }
 
+// The server has the dead letter, or not even that, when the process ends or its lease runs out.
+func TestAMessageThatIsToBeADeadLetterBeginsNoTry(t *testing.T) {
+	for _, key := range []string{"", "k"} {
+		t.Run("key "+key, func(t *testing.T) {
+			inBubble(t, 1, func(b *bench) {
+				var opts []weirnats.PutOption
+				if key != "" {
+					opts = append(opts, weirnats.Key(key))
+				}
+				noError(b, b.Put(b.Context(), "x", opts...))
+				begin := time.Now()
+				b.mem.Fault(func(call string) error {
+					if call == "bury" && time.Since(begin) < 10*time.Minute {
+						return errors.New("no answer")
+					}
+					return nil
+				})
+				tries := 0
+				stop := b.serve(func(context.Context, string) error {
+					tries++
+					return weir.Permanent(errors.New("bad"))
+				})
+				pass(time.Hour)
+				noError(b, stop())
+				equal(b, "tries", tries, 1)
+				dead := b.dead()
+				equal(b, "dead letters", len(dead), 1)
+				equal(b, "tries of the letter", dead[0].Tries, 1)
+				equal(b, "errors", fmt.Sprint(len(dead[0].Errors), " ", dead[0].Errors[0].Err), "1 bad")
+				equal(b, "messages", b.stats().Messages, 0)
+			}, weirnats.Partitions(1))
+		})
+	}
+}
+
 // The message had waited for longer than the policy allows for its tries.
 func TestTheTimeOfAPolicyBeginsWithTheTries(t *testing.T) {
 	inBubble(t, 1, func(b *bench) {

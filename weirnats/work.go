@@ -141,6 +141,11 @@ func (s *server) prepare(ctx context.Context, t *task) (ready bool, err error) {
 			return false, nil
 		}
 	}
+	if t.record.Dead > 0 { // the process ended in the middle of bury
+		last := t.record.Errors[len(t.record.Errors)-1]
+		t.try = Try{Queue: s.queue.name, ID: m.ID, Number: t.record.Dead}
+		return false, s.die(t, errors.New(last.Err))
+	}
 	s.mu.Lock()
 	t.started = time.Now()
 	s.mu.Unlock()
@@ -524,13 +529,24 @@ func printable(r rune) rune {
 	return unicode.ReplacementChar
 }
 
-// bury makes a dead letter of a message. If that fails, the next delivery finds that the tries are used up.
+// bury makes a dead letter of a message. If that fails, the next delivery does it, and begins no try.
 func (s *server) bury(t *task, err error) error {
 	s.note(t, err)
+	t.record.Dead = t.try.Number
+	return s.die(t, err)
+}
+
+// die is bury for a message whose record says already that it must die.
+func (s *server) die(t *task, err error) error {
 	t.suspect = false
 	s.remember(t)
 	s.ending(t)
-	dead := s.send(t, "make a dead letter", func(ctx context.Context) error { return t.delivery.Bury(ctx, t.record, t.try.Number) })
+	dead := s.send(t, "make a dead letter", func(ctx context.Context) error {
+		if err := t.delivery.Keep(ctx, t.record); err != nil {
+			return err
+		}
+		return t.delivery.Bury(ctx, t.record, t.try.Number)
+	})
 	if dead {
 		s.confirmed(t)
 	}

@@ -87,6 +87,7 @@ type Record struct {
 	Began    time.Time `json:"began,omitzero"`     // when the first try began
 	Next     time.Time `json:"next,omitzero"`      // when the next try may begin; for a message with a key
 	Errors   []Failure `json:"errors,omitempty"`   // the errors of tries, as far as they are known
+	Dead     int       `json:"dead,omitempty"`     // the try after which the message is a dead letter, or is about to be one; 0 for none
 }
 
 // Dead is a message that is not delivered any more.

@@ -51,7 +51,7 @@ func (q *Queue) putLater(ctx context.Context, m *backend.Message) error {
 	}
 	l.waiting = append(l.waiting, p)
 	q.notify()
-	return nil
+	return q.fails("stored")
 }
 
 // Later implements [backend.Queue].

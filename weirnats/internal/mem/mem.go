@@ -63,8 +63,9 @@ func New(s backend.Settings) *Queue {
 }
 
 // Fault makes each call ask f whether it must fail. f gets the name of the call: "put", "known", "remember",
-// "record", "keep", "extend", "ack", "give back", "bury", "pull", "stats", "state" or "list". It gets "moved"
-// between the two steps in which Move puts a message into the queue and removes it from those that wait.
+// "record", "keep", "extend", "ack", "give back", "bury", "pull", "stats", "state" or "list". It gets "stored"
+// before the answer of a put that has stored a message for later, and "moved" between the two steps in which
+// Move puts a message into the queue and removes it from those that wait.
 func (q *Queue) Fault(f func(call string) error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -120,6 +121,9 @@ func (q *Queue) Restart() {
 		kept[i.DedupID] = true
 	}
 	maps.DeleteFunc(q.ids, func(id string, _ time.Time) bool { return !kept[id] })
+	maps.DeleteFunc(q.later.ids, func(id string, _ time.Time) bool {
+		return !slices.ContainsFunc(q.later.waiting, func(p *postponed) bool { return p.DedupID == id })
+	})
 	for _, p := range q.parts {
 		p.term = ""
 	}
