@@ -184,6 +184,7 @@ const (
 var childOptions = []weirnats.Option{
 	quiet,
 	weirnats.Lease(childLease),
+	weirnats.MaxMessages(100_000), // what waits at the end of a long test is done within seconds
 	weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 1000, Wait: time.Millisecond, MostWait: 10 * time.Millisecond})),
 }
 
