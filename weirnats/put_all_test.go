@@ -158,8 +158,8 @@ func TestAPutThatIsGroupedEndsWithItsContext(t *testing.T) {
 		begin := time.Now()
 		go func() { done <- b.Put(ctx, "on its way") }()
 		synctest.Wait()
-		isError(t, b.Put(ctx, "not on its way"), io.EOF)
-		isError(t, <-done, io.EOF)
+		equal(t, "error", b.Put(ctx, "not on its way"), io.EOF)
+		equal(t, "error", <-done, io.EOF)
 		equal(t, "time of both", time.Since(begin), time.Second)
 		noError(t, b.Close()) // after the first is stored
 		equal(t, "time of Close", time.Since(begin), time.Minute)

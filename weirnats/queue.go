@@ -359,10 +359,12 @@ func (q *queue) put(ctx context.Context, value any, waits bool, opts []PutOption
 	}
 	if q.group != nil {
 		err := q.group.put(ctx, m)
-		if health := q.checkHealth(); err != nil && health != nil {
+		switch health := q.checkHealth(); {
+		case err != nil && health != nil:
 			return health
-		}
-		if !waits || !errors.Is(err, backend.ErrFull) {
+		case err != nil && ctx.Err() != nil:
+			return context.Cause(ctx)
+		case !waits || !errors.Is(err, backend.ErrFull):
 			return outward(q.name, err)
 		}
 	}
