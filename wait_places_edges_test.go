@@ -94,6 +94,52 @@ func TestPromise09APathOfWaitsIsFoundThoughItsMiddleComesLast(t *testing.T) {
 	})
 }
 
+// So it is when the place has meanwhile gone to work of another pool's task, which waits for the lock.
+func TestPromise09APathOfWaitsIsFoundThoughThePlaceIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, q, o := weir.New(1), weir.New(4), weir.New(1)
+		defer p.Close()
+		defer q.Close()
+		defer o.Close()
+		lock, taken := make(chan struct{}, 1), make(chan struct{})
+		g := p.Group(t.Context())
+		g.Go(func(ctx context.Context) error {
+			lock <- struct{}{}
+			defer func() { <-lock }()
+			first := q.Group(ctx)
+			first.Go(func(ctx context.Context) error {
+				second := q.Group(ctx)
+				second.Go(func(ctx context.Context) error {
+					<-taken
+					back := p.Group(ctx)
+					back.Go(succeed)
+					return back.Wait()
+				})
+				time.Sleep(time.Second) // until the task of second waits
+				return second.Wait()
+			})
+			return first.Wait()
+		})
+		synctest.Wait()
+		h := o.Group(t.Context())
+		h.Go(func(ctx context.Context) error {
+			of := p.Group(ctx)
+			of.Go(func(context.Context) error {
+				lock <- struct{}{}
+				<-lock
+				return nil
+			})
+			return of.Wait()
+		})
+		synctest.Wait()
+		check.Equal(t, "running in the only place", p.Stats().Running, 1)
+		close(taken)
+		check.OK(t, g.Wait())
+		check.OK(t, h.Wait())
+		hasItsPlaces(t, p, 1)
+	})
+}
+
 // Work that a task gave up waiting for needs the extra place, not the task: the place that was lent to the task is lent
 // again only when the task is over, and the extra place lasts no longer than that work.
 func TestPromise02AnExtraPlaceLastsNoLongerThanWhatNeedsIt(t *testing.T) {

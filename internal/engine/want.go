@@ -100,6 +100,7 @@ func (e *Engine) Look(w *Worker) {
 	e.mu.Lock()
 	if w = e.own(w); w != nil && w.place != nil {
 		e.fill(w)
+		e.evict(w)
 	}
 	e.unlock()
 }

@@ -62,6 +62,9 @@ func (b *batch) live(ctx context.Context, i int, cancel func(error)) (int, error
 	if c.place == nil {
 		c.place = &place{running: &b.own}
 	}
+	if b.With.has("after") {
+		c.begun = nil // the stage after it, a task of no shared pool, waits for it
+	}
 	c.cancel = cancel
 	return c.live(ctx)
 }

@@ -153,6 +153,8 @@ func (d *drawing) gather(a *act, at *spot) {
 	if a.Kind == stream {
 		d.maybe(3, a.With, "unordered", 1)
 		d.maybe(3, a.With, "ahead", 1, 2)
+		d.maybe(4, a.With, "before", 1, 2)
+		d.maybe(4, a.With, "after", 1, 2)
 	}
 	if (a.delivers() || a.readsSequence()) && !d.one(3) {
 		inner := *at
@@ -172,6 +174,9 @@ func (d *drawing) gather(a *act, at *spot) {
 
 // loops reports whether a is a call of package par.
 func (a *act) loops() bool { return a.Kind == each || a.Kind == mapped || a.Kind == stream }
+
+// pipes reports whether a is a pipeline of several stages.
+func (a *act) pipes() bool { return a.With.has("before") || a.With.has("after") }
 
 // delivers reports whether Body is that of a range statement.
 func (a *act) delivers() bool { return a.Kind == all || a.Kind == ordered || a.Kind == stream }

@@ -167,7 +167,7 @@ func (p *program) blocksInLanes(o *order) (blocks bool) {
 func (p *program) leadsBack(o *order, acts []*act, root int, within bool, seen map[int]bool) (leads bool) {
 	visit(acts, func(a *act) {
 		for _, kid := range o.awaited(a) {
-			there := within && p.root(kid.pool) == root
+			there := within && p.root(kid.pool) == root && !a.pipes() // each stage but the last is awaited from outside
 			leads = leads || !there && p.isFamily(kid.pool) || p.leadsBack(o, kid.Acts, root, there, seen)
 			if there || seen[kid.pool] {
 				continue

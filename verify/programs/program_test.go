@@ -53,7 +53,7 @@ const (
 )
 
 // act is one thing that a task does. Among its options are the deadline, in µs, of the context with
-// which it waits; limit, ahead and break, after so many items; and outer: in a task of Do, it waits with the context
+// which it waits; limit, ahead and break, after so many items; before and after, so many stages of a pipeline; and outer: in a task of Do, it waits with the context
 // of the caller.
 type act struct {
 	Kind string

@@ -237,5 +237,18 @@ func loop[S par.Source[int]](ctx context.Context, l *weirs, b *batch, items S) e
 	if ahead := b.With["ahead"]; ahead > 0 {
 		more = append(more, par.Ahead(ahead))
 	}
-	return b.checkEach(par.Stream(ctx, items, live, more...), !b.With.has("unordered"))
+	results := par.Stream(ctx, items, live, more...)
+	if before, after := b.With["before"], b.With["after"]; before+after > 0 {
+		pass := func(_ context.Context, i int) (int, error) { return i, nil }
+		p := par.Pipe(items, pass, more...)
+		for range before - 1 {
+			p = par.Pipe(p, pass, more...)
+		}
+		p = par.Pipe(p, live, more...)
+		for range after {
+			p = par.Pipe(p, pass, more...)
+		}
+		results = p.All(ctx)
+	}
+	return b.checkEach(results, !b.With.has("unordered"))
 }
