@@ -146,7 +146,8 @@ func (s *server) room(p *partition, look time.Duration) (n int, wait time.Durati
 		p.listed = false
 		turns.hungry = slices.DeleteFunc(turns.hungry, func(h *partition) bool { return h == p })
 	}
-	defer s.feed() // there may be room for the next partition
+	defer s.feed()                    // there may be room for the next partition
+	most := s.queue.options.lease / 3 // the lease of a message counts from the pull
 	switch left := backend.MostHeld - len(p.held) - len(p.away); {
 	case p.inDoubt():
 		return max(1, min(len(p.away), mostTurns)), look
@@ -156,9 +157,9 @@ func (s *server) room(p *partition, look time.Duration) (n int, wait time.Durati
 		p.more = false // unless a message arrives that says so
 		return n, 0
 	case p.turn.Term != "":
-		return 1, s.term / 2 // so that the next pull is in time to keep the partition
+		return 1, min(most, s.term/2) // so that the next pull is in time to keep the partition
 	default:
-		return 1, s.term
+		return 1, min(most, s.term)
 	}
 }
 

@@ -23,6 +23,8 @@ import (
 
 	"github.com/minio/highwayhash"
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/64ed045f/weir/weirnats/internal/folder"
 )
 
 // DamagedError says which file of a server is damaged.
@@ -178,7 +180,7 @@ func (c *checker) meta(path, id string, decode func(text []byte) (name string, e
 		return err
 	}
 	again := func(what string) {
-		c.mends = append(c.mends, Mend{sumFile, what + ", and made again", func() error { return write(sumFile, []byte(want)) }})
+		c.mends = append(c.mends, Mend{sumFile, what + ", and made again", func() error { return folder.Write(sumFile, []byte(want)) }})
 	}
 	switch string(have) {
 	case want:
@@ -235,15 +237,6 @@ func otherSubjects(text []byte) []byte {
 		other = "any"
 	}
 	return slices.Concat(text[:at[2]], []byte(other), text[at[3]:])
-}
-
-// write replaces a file as a whole.
-func write(file string, text []byte) error {
-	temp := file + ".tmp" // the name that the server uses
-	if err := os.WriteFile(temp, text, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(temp, file)
 }
 
 // zeros reports whether text contains only zeros.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/64ed045f/weir/weirnats/internal/folder"
 )
 
 // consumer is a consumer of a stream.
@@ -75,7 +77,7 @@ func (c *checker) state(of consumer, s *stream) error {
 	}
 	if n := d.mend(of, s); n > 0 || d.to > s.last {
 		d.cut(s.last)
-		c.mends = append(c.mends, Mend{file, fmt.Sprintf("it does not fit the messages; it is written anew, and %d messages are delivered again", n), func() error { return write(file, d.encode()) }})
+		c.mends = append(c.mends, Mend{file, fmt.Sprintf("it does not fit the messages; it is written anew, and %d messages are delivered again", n), func() error { return folder.Write(file, d.encode()) }})
 	}
 	return nil
 }
@@ -101,7 +103,7 @@ func SetBack(dir string, d time.Duration) error {
 			p.age += int64(d / time.Second)
 			s.pending[seq] = p
 		}
-		if err := write(file, s.encode()); err != nil {
+		if err := folder.Write(file, s.encode()); err != nil {
 			return err
 		}
 	}

@@ -112,6 +112,10 @@ func Acquire(dir string, settings Settings, log *slog.Logger) (*Server, error) {
 	return s, nil
 }
 
+// noBound leaves the disk as the only bound. By default the server takes three quarters of what is free when it
+// starts for its bound, and refuses messages beyond that however much room there is later.
+const noBound = 1 << 60
+
 // start is the first start.
 func (s *Server) start() (err error) {
 	if s.store, err = s.folder.Sub(Store); err != nil {
@@ -124,6 +128,7 @@ func (s *Server) start() (err error) {
 		JetStream:              true,
 		DisableJetStreamBanner: true,
 		StoreDir:               s.store,
+		JetStreamMaxStore:      noBound,
 		SyncAlways:             s.settings.Sync,
 		MaxPayload:             MaxPayload,
 		MaxPending:             maxPending,

@@ -8,3 +8,10 @@ func SetClock(by func() time.Duration) (restore func()) {
 	ahead, lookTime = func(time.Time) time.Duration { return by() }, 10*time.Millisecond
 	return func() { ahead, lookTime = old, oldTime }
 }
+
+// MostStored returns how many bytes the server takes at most.
+func (s *Server) MostStored() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.nats.JetStreamConfig().MaxStore
+}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 )
@@ -88,6 +89,28 @@ func (f *Folder) Sub(name string) (string, error) {
 		return "", err
 	}
 	return path, os.Chmod(path, 0o700)
+}
+
+// Write replaces a file as a whole. Whatever happens, even to the machine, the file has the old text or the new
+// one, and it has the new one once Write has returned nil.
+func Write(name string, text []byte) error {
+	next := name + ".tmp" // the name that the server uses
+	f, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(next, name); err != nil || runtime.GOOS == "windows" { // which syncs no folder
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 func writePID(f *os.File) error {

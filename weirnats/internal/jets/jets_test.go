@@ -1,7 +1,10 @@
 package jets_test
 
 import (
+	"context"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -89,6 +92,59 @@ func TestAQueueThatHasItsSubjectsAndNoPartitionOpens(t *testing.T) {
 		if n, err := q.Partitions(t.Context()); n != s.Partitions || err != nil {
 			t.Errorf("%d partitions, %v", n, err)
 		}
+	}
+}
+
+// Another program has deleted the queue and made it anew, without what messages with keys need.
+func TestAQueueThatIsMadeAnewTakesKeysAgain(t *testing.T) {
+	server := start(t)
+	s := backend.Settings{Name: "anew", Replicas: 1, MaxMessages: 100, MaxBytes: -1, Window: time.Minute, Lease: time.Minute, Partitions: 2}
+	put := func(q backend.Queue) error { return q.Put(t.Context(), &backend.Message{Key: "k", Data: []byte("1")}) }
+	for name, call := range map[string]func(q backend.Queue) error{
+		"Put": put,
+		"PutEach, the second time": func(q backend.Queue) error {
+			m := &backend.Message{Key: "k", Data: []byte("1")}
+			_ = q.PutEach(t.Context(), []*backend.Message{m})
+			return q.PutEach(t.Context(), []*backend.Message{m})[0]
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q, err := open(t, server, s)
+			noError(t, err)
+			noError(t, put(q))
+			c, err := server.Connect()
+			noError(t, err)
+			defer c.Close()
+			js, err := jetstream.New(c)
+			noError(t, err)
+			for _, stream := range []string{"weir_q_anew", "weir_dead_anew", "weir_tries_anew", "weir_later_anew"} {
+				noError(t, js.DeleteStream(t.Context(), stream))
+			}
+			_, err = open(t, server, s)
+			noError(t, err)
+			noError(t, call(q))
+		})
+	}
+}
+
+// Any number of processes may serve a queue: more than wait for a consumer by the server's default.
+func TestManyProcessesMoveMessages(t *testing.T) {
+	q, err := open(t, start(t), backend.Settings{Name: "many", Replicas: 1, MaxMessages: 10, MaxBytes: -1, Window: time.Minute, Lease: time.Minute, Partitions: 1})
+	noError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	var movers sync.WaitGroup
+	var failed atomic.Int32
+	for range 520 {
+		movers.Go(func() {
+			if q.Move(ctx, func(context.Context, *backend.Message) (bool, error) { return false, nil }) != nil {
+				failed.Add(1)
+			}
+		})
+	}
+	movers.Wait()
+	if n := failed.Load(); n > 0 {
+		t.Errorf("%d cannot move", n)
 	}
 }
 

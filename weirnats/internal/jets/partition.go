@@ -52,7 +52,6 @@ func (q *queue) partition(i int) jetstream.ConsumerConfig {
 	c := q.work()
 	c.Durable, c.FilterSubject = partitionName(i), q.partitionSubject(i)
 	c.MaxAckPending = backend.MostHeld
-	c.MaxWaiting = 1 << 10
 	c.PriorityPolicy, c.PriorityGroups, c.PinnedTTL = jetstream.PriorityPolicyPinned, []string{group}, q.settings.TermTime()
 	return c
 }

@@ -232,6 +232,9 @@ func (q *queue) Put(ctx context.Context, m *backend.Message) error {
 	call, cancel := q.bounded(ctx)
 	defer cancel()
 	ack, err := q.publish(call, out)
+	if m.Key != "" && errors.Is(err, jetstream.ErrNoStreamResponse) {
+		ack, err = q.publish(call, out) // unmet may have mended that
+	}
 	if err == nil && ack.Duplicate && !m.Due.IsZero() {
 		return backend.ErrDuplicate
 	}
@@ -263,7 +266,22 @@ func (q *queue) unmet(ctx context.Context, err error) error {
 			return backend.ErrGone
 		}
 	}
+	_ = q.remake(ctx) // the next call tells whether it worked
 	return err
+}
+
+// remake makes again what messages with keys need, if the stream was deleted and made anew since.
+func (q *queue) remake(ctx context.Context) error {
+	if !q.keyed.Swap(false) {
+		return nil
+	}
+	if _, err := q.messages.Info(ctx); err != nil { // for widen
+		return err
+	}
+	if err := q.makePartitions(ctx); err != nil {
+		return err
+	}
+	return q.widen(ctx)
 }
 
 // decode returns the answer of a stream to a message.

@@ -49,6 +49,10 @@ func (q *queue) streams() (messages, dead, records, later jetstream.StreamConfig
 // a second instead of 10 000 when more than a file of them waited.
 func (q *queue) allSubjects() []string { return []string{"weir.q." + q.name + ".*"} }
 
+// mostServers is how many calls of Serve may wait at once for messages of a consumer. Beyond the server's own bound,
+// 512, a call gets an error in place of messages.
+const mostServers = 1 << 14
+
 func (q *queue) work() jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
 		Durable:       consumer,
@@ -57,7 +61,7 @@ func (q *queue) work() jetstream.ConsumerConfig {
 		FilterSubject: q.subject(),
 		MaxDeliver:    -1, // the records count the tries
 		MaxAckPending: -1, // the places of the pool are the bound
-		MaxWaiting:    1 << 14,
+		MaxWaiting:    mostServers,
 		Replicas:      q.settings.Replicas,
 	}
 }
@@ -71,6 +75,7 @@ func (q *queue) due() jetstream.ConsumerConfig {
 		FilterSubject: q.dueSubject("*"),
 		MaxDeliver:    -1, // until there is room
 		MaxAckPending: -1,
+		MaxWaiting:    mostServers,
 		Replicas:      q.settings.Replicas,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/weirnats/internal/backend"
+	"github.com/64ed045f/weir/weirnats/internal/folder"
 )
 
 // idSize is the size of an entry: when the message was put, in ns, and the hash of its deduplication ID.
@@ -85,18 +86,21 @@ func (i *IDs) load(name string, known map[backend.IDHash]int64) error {
 // compact merges both files into the older one, without the IDs that are too old.
 func (i *IDs) compact() error {
 	known := *i.known.Load()
+	if len(known) == 0 {
+		return errors.Join(remove(i.older()), remove(i.name))
+	}
 	text := make([]byte, 0, len(known)*idSize)
 	for h, put := range known {
 		text = appendEntry(text, h, put)
 	}
-	next := i.name + ".next"
-	if err := os.WriteFile(next, text, 0o600); err != nil {
+	if err := folder.Write(i.older(), text); err != nil { // first: no file has all of them otherwise
 		return err
 	}
-	if err := os.Rename(next, i.older()); err != nil {
-		return err
-	}
-	if err := os.Remove(i.name); !errors.Is(err, fs.ErrNotExist) {
+	return remove(i.name)
+}
+
+func remove(name string) error {
+	if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -116,6 +120,7 @@ func (i *IDs) open() (err error) {
 		i.file = nil
 		return err
 	}
+	i.end -= i.end % int64(idSize) // the last entry may be incomplete
 	i.turn = time.Time{}
 	if i.end > 0 { // change or compact could not make it the older one
 		i.turn = time.Now().Add(i.window)
@@ -153,6 +158,7 @@ func (i *IDs) Remember(id string, put time.Time) error {
 	_, err := i.file.WriteAt(entry, i.end)
 	if err == nil {
 		i.end += int64(len(entry))
+		_ = i.makeUp() // Close tries again
 	} else {
 		if i.unwritten == nil {
 			i.unwritten = make(map[backend.IDHash]int64)
@@ -209,5 +215,5 @@ func (i *IDs) Close() error {
 	if i.file == nil { // change could not open it
 		return nil
 	}
-	return i.file.Close()
+	return errors.Join(i.makeUp(), i.file.Close())
 }

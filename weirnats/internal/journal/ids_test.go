@@ -137,6 +137,40 @@ func TestWhatCannotBeWrittenIsKnown(t *testing.T) {
 	})
 }
 
+// What could not be written, as the disk was full for a while, is known to the next process: it is written with the next ID, or at the end.
+func TestWhatCouldNotBeWrittenIsKnownToTheNextProcess(t *testing.T) {
+	for _, more := range []bool{false, true} {
+		name := filepath.Join(t.TempDir(), "ids")
+		i := openIDs(t, name)
+		unblock, err := i.Block()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i.Remember("a", time.Now()) == nil {
+			t.Error("it was written")
+		}
+		if err := unblock(); err != nil {
+			t.Fatal(err)
+		}
+		if more {
+			if err := i.Remember("b", time.Now()); err != nil {
+				t.Error(err)
+			}
+		} else if err := i.Close(); err != nil {
+			t.Error(err)
+		}
+		next := openIDs(t, name) // also of a process that was killed
+		if !next.Known("a") || next.Known("b") != more {
+			t.Errorf("with another ID: %v; a is known: %v, b is known: %v", more, next.Known("a"), next.Known("b"))
+		}
+		for _, of := range []*journal.IDs{i, next} {
+			if err := of.Close(); err != nil && (more || of == next) {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 // The new file cannot be made for a while, as if the process had no descriptor left. What could not be written is written then, and is known to the next process.
 func TestTheFileIsMadeWhenThatIsPossible(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -150,7 +184,7 @@ func TestTheFileIsMadeWhenThatIsPossible(t *testing.T) {
 		}
 		remember("a", true)
 		time.Sleep(window + time.Second) // the next one begins a new file
-		for _, f := range []func() error{func() error { return os.Remove(name) }, func() error { return os.Mkdir(name, 0o700) }} {
+		for _, f := range []func() error{func() error { return os.Remove(name) }, func() error { return os.Mkdir(name, 0o700) }, func() error { return os.WriteFile(name+".older", nil, 0o600) }} {
 			if err := f(); err != nil {
 				t.Fatal(err)
 			}
