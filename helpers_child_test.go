@@ -23,6 +23,16 @@ var children = map[string]func(){
 		g.Go(explodeInGroup)
 		_ = g.Wait()
 	},
+	"crash in a key": func() {
+		p := weir.New(2, weir.CrashOnPanic())
+		_ = weir.NewKeyed[int](p, 1).Submit(1, explode)
+		p.Close()
+	},
+	"crash in a group of a key": func() {
+		g := weir.NewKeyed[int](weir.New(2, weir.CrashOnPanic()), 1).Group(context.Background(), 1)
+		g.Go(explodeInGroup)
+		_ = g.Wait()
+	},
 	"crash in a worker's value": func() {
 		open := func() (int, error) { return 0, nil }
 		p := weir.NewStateful(1, open, func(int, int) {}, func(int) { explode() }, weir.CrashOnPanic())

@@ -19,8 +19,8 @@ import (
 // Each key that is in use has a lane, see [Pool.Lane]. All keys together count as one lane of the pool, with
 // a share of 1 and a priority of 0. A key takes memory only while tasks of it are queued or run, or its
 // [Group] is in use. Keys are closed together with the lanes of the pool; a Keyed itself need not be closed.
-// [OnPanic], [OnError] and [OnFull] of the pool apply to its tasks. Their times are not measured, and
-// [OnSlow] does not see them.
+// [OnPanic], [OnError], [OnFull] and [CrashOnPanic] of the pool apply to its tasks. Their times are not
+// measured, and [OnSlow] does not see them.
 type Keyed[K comparable] struct {
 	pool    *Pool   // a lane, of which those of the keys are lanes
 	options options // of the lane of each key
@@ -91,8 +91,9 @@ func NewKeyed[K comparable](p *Pool, limit int, opts ...KeyedOption[K]) *Keyed[K
 		k.share = share
 	}
 	r := p.core.reporter.forKeys()
-	k.pool = newPool(Unbounded, []Option{On(p), Measure(0), laneOption("", func(l *laneOptions) { l.reporter = &r })}, 0, nil)
-	k.options = poolOptions(limit, []Option{On(k.pool), Queue(o.queue), Measure(0)})
+	as := poolOption(func(o *options) { o.crash, o.labels = p.core.engine.Crash, r.labels() })
+	k.pool = newPool(Unbounded, []Option{On(p), Measure(0), as, laneOption("", func(l *laneOptions) { l.reporter = &r })}, 0, nil)
+	k.options = poolOptions(limit, []Option{On(k.pool), Queue(o.queue), Measure(0), as})
 	return k
 }
 

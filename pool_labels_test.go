@@ -44,6 +44,9 @@ func TestPromise14WorkersHaveNoLabelsOfTheGoroutineThatStartedThem(t *testing.T)
 				p.Group(context.Background()).Go(func(context.Context) error { task(); return nil })
 			})
 		},
+		"Keyed": func(p *weir.Pool, task func()) {
+			labels("mine", func() { check.OK(t, weir.NewKeyed[int](p, 1).Submit(1, task)) })
+		},
 		"reuse": func(p *weir.Pool, task func()) {
 			labels("mine", func() {
 				check.OK(t, p.Submit(nothing))

@@ -11,6 +11,7 @@ type Stats struct {
 	Returning int // those of them that wait to go on after Blocking
 	Extra     int // places beyond the limit: of tasks that went on while their place was in use, or since the limit was lowered
 	Idle      int // workers that are parked
+	InLanes   int // workers that work for lanes, which count them as well
 	Queued    int // accepted tasks that no worker has started
 	Waiting   int // submitters that wait for room
 	Timers    int // tasks of [Pool.After], At and Every that are not due

@@ -418,3 +418,28 @@ func TestALongNameIsNotCutInsideACharacter(t *testing.T) {
 		p.Close()
 	}
 }
+
+// A worker that works for a lane counts once, among those of the lane.
+func TestAWorkerOfALaneCountsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := weir.New(4, weir.Name("pool of a lane"))
+		defer pool.Close()
+		lane := pool.Lane(4, weir.Name("a lane"))
+		v := check.NewValve()
+		defer v.Open()
+		for range 3 {
+			check.OK(t, lane.Submit(v.Hold))
+		}
+		synctest.Wait()
+		for _, totals := range exporter.NewPools().Look() {
+			n := fmt.Sprint(totals.Running, totals.Suspended, totals.Returning, totals.Idle, totals.Searching)
+			switch totals.Name {
+			case "a lane":
+				check.Equal(t, "workers of the lane", n, "3 0 0 0 0")
+			case "pool of a lane":
+				check.Equal(t, "workers of the pool", n, "0 0 0 0 0")
+			}
+		}
+		check.Equal(t, "in lanes", pool.Stats().InLanes, 3)
+	})
+}

@@ -17,14 +17,14 @@ type Totals struct {
 	Paused    int // pools whose workers take no tasks: see [weir.Pool.Pause]
 	Closing   int // closed pools that still have workers
 
-	Limit   int           // the most tasks that run at once; math.MaxInt if the sum overflows
+	Limit   int           // the most tasks that run at once, in a lane as well as in its pool; math.MaxInt if the sum overflows
 	Extra   int           // places in use beyond the limit: see [weir.Stats]
 	Queued  int           // accepted tasks that have not started
 	Waiting int           // submitters that wait for room
 	Timers  int           // timers whose task is not due
 	Oldest  time.Duration // the least time for which the oldest queued task of these pools has waited
 
-	// Workers by state; each worker has one state.
+	// Workers by state; each worker has one state. One that works for a lane counts only among those of the lane.
 	Running   int // the worker's task runs
 	Suspended int // the worker's task waits for other work
 	Returning int // the worker's task waits to go on: see [weir.Blocking]
@@ -75,7 +75,7 @@ func (t *Totals) gauge(s weir.Stats, of weir.Times) {
 	t.Suspended += s.Suspended - returning
 	t.Returning += returning
 	t.Idle += s.Idle
-	t.Searching += max(0, s.Workers-s.Running-s.Suspended-s.Idle)
+	t.Searching += max(0, s.Workers-s.Running-s.Suspended-s.Idle-s.InLanes)
 }
 
 // grow adds what the counters and histograms of a pool have gained since their highest values, and raises the

@@ -53,6 +53,7 @@ type Stats struct {
 	Returning  int    `json:"returning"`
 	Extra      int    `json:"extra"`
 	Idle       int    `json:"idle"`
+	InLanes    int    `json:"inLanes"`
 	Queued     int    `json:"queued"`
 	Waiting    int    `json:"waiting"`
 	Timers     int    `json:"timers"`

@@ -429,9 +429,9 @@ func (e *Engine) Timers(n int) { e.timers.Add(int32(n)) }
 
 // Stats holds counts at one moment. They are exact when nothing is under way.
 type Stats struct {
-	Limit, Workers, Running, Suspended, Returning, Extra, Idle, Queued, Waiting, Timers int
-	Throttled, Paused, Closed                                                           bool
-	Accepted, Finished, HandedBack, Rejected, Panicked                                  uint64
+	Limit, Workers, Running, Suspended, Returning, Extra, Idle, InLanes, Queued, Waiting, Timers int
+	Throttled, Paused, Closed                                                                    bool
+	Accepted, Finished, HandedBack, Rejected, Panicked                                           uint64
 }
 
 // Stats returns the counts of this moment. It first removes void tasks that were not counted.
@@ -455,16 +455,20 @@ func (e *Engine) Glance() Stats {
 
 // stats returns the counts, under the lock.
 func (e *Engine) stats() Stats {
-	unfinished := 0
+	unfinished, inLanes := 0, 0
 	e.eachWorker(func(w *Worker) {
 		if !w.free.Load() {
 			unfinished++
+		}
+		if w.carries != nil {
+			inLanes++
 		}
 	})
 	s := Stats{
 		Limit:      e.limit,
 		Workers:    len(e.workers),
 		Idle:       len(e.idle),
+		InLanes:    inLanes,
 		Waiting:    e.submitters.length,
 		HandedBack: e.handedBack,
 		Rejected:   e.rejected,

@@ -56,6 +56,11 @@ var scenes = []step.Scene{
 		c.Go("submitter", func() { c.gives(c.short, c.short) })
 		c.gives(c.short, c.short, c.short)
 	}),
+	scene("two submitters find the ring full", -1, func(c *crowd) {
+		c.gives(c.short)
+		c.Go("submitter", func() { c.gives(c.short) })
+		c.gives(c.short, c.short, c.short, c.short)
+	}),
 	scene("a group is used again", -1, func(c *crowd) {
 		c.gives(c.short, c.short, c.short)
 		c.waits()

@@ -85,6 +85,11 @@ func (g *Group) add(l *lane, f func() error) {
 			}()
 			return
 		case full:
+			// One caller makes the next ring: a large one takes so long that others would each make theirs meanwhile.
+			if !r.grows.CompareAndSwap(false, true) {
+				g.start(l, f)
+				return
+			}
 			// The goroutine that searches the full ring goes on to search that ring.
 			l.ring.CompareAndSwap(r, newRing(l, growth*len(r.slots)))
 		}

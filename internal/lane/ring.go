@@ -34,9 +34,10 @@ type ring struct {
 	slots []slot
 	mask  uint64
 	shift uint
+	grows atomic.Bool // a goroutine makes the ring that follows
 
-	_    [(2*cacheLine - 5*wordSize - 8) % cacheLine]byte // only producers write tail, only consumers head; the rest stays
-	tail atomic.Uint64                                    // a position, and the bit searched
+	_    [(2*cacheLine - 5*wordSize - 12) % cacheLine]byte // only producers write tail, only consumers head; the rest stays
+	tail atomic.Uint64                                     // a position, and the bit searched
 	_    [cacheLine - 8]byte
 	head atomic.Uint64
 	_    [cacheLine - 8]byte

@@ -95,4 +95,34 @@ func TestARingIsMadeWhenItPaysAndLargeOnesAreNotKept(t *testing.T) {
 	}
 }
 
+// Many callers that find a ring full at once make one ring in its place, not one each.
+func TestAFullRingIsReplacedOnce(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
+	const callers = 64
+	each := check.Scale(8_000, 2_000)
+	worst := uint64(0)
+	for range 5 {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		g := new(lane.Group)
+		var all sync.WaitGroup
+		for range callers {
+			all.Go(func() {
+				for range each {
+					g.Go(succeed)
+				}
+			})
+		}
+		all.Wait()
+		check.OK(t, g.Wait())
+		runtime.ReadMemStats(&after)
+		worst = max(worst, after.TotalAlloc-before.TotalAlloc)
+	}
+	// All functions are in rings at once, at worst: the largest has four times as much room, the others a third of that.
+	if most := uint64(callers * each * 16 * 4 * 4 / 3); worst > most {
+		t.Errorf("%d functions took %d MiB, want at most %d", callers*each, worst>>20, most>>20)
+	}
+}
+
 func succeed() error { return nil }

@@ -2,6 +2,7 @@ package top
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"strconv"
 
@@ -52,7 +53,7 @@ func askLimit(m *Model, p *weirdebug.Pool, by int) *prompt {
 	query, name := poolQuery(p.ID), text.Clean(title(p), 40)
 	ask := &prompt{question: fmt.Sprintf("New limit of pool %s, which has %d (Enter sets it, Esc does not):", name, p.Stats.Limit)}
 	if by != 0 {
-		ask.line = strconv.Itoa(max(1, p.Stats.Limit+by))
+		ask.line = strconv.Itoa(max(1, min(p.Stats.Limit, math.MaxInt-max(0, by))+by)) // the limit may be weir.Unbounded
 	}
 	ask.enter = func(line string) (string, tea.Cmd) {
 		limit, err := strconv.Atoi(line)

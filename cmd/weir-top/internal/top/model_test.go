@@ -274,6 +274,12 @@ func TestControlAsksBeforeItChangesAPool(t *testing.T) {
 				t.Errorf("%q: posts %q, want %q", c.keys, got, c.post)
 			}
 		}
+		s.become(func() { s.snapshot.Pools[2].Stats.Limit = math.MaxInt }) // weir.Unbounded
+		screen.pass(3 * time.Second)
+		screen.press("+", "enter")
+		if got, want := posts(), fmt.Sprintf("format=json&pool=3 do=resize&limit=%d", math.MaxInt); len(got) != 1 || got[0] != want {
+			t.Errorf("posts %q, want %q", got, want)
+		}
 		screen.press("p")
 		s.become(func() { s.down = true })
 		screen.press("y", "enter")
