@@ -20,15 +20,18 @@ import (
 // a share of 1 and a priority of 0. A key takes memory only while tasks of it are queued or run, or its
 // [Group] is in use. Keys are closed together with the lanes of the pool; a Keyed itself need not be closed.
 // [OnPanic], [OnError], [OnFull] and [CrashOnPanic] of the pool apply to its tasks. Their times are not
-// measured, and [OnSlow] does not see them.
+// measured, and [OnSlow] does not see them. [Pools] yields all keys as one pool, and looks at each key in use.
 type Keyed[K comparable] struct {
-	pool    *Pool   // a lane, of which those of the keys are lanes
+	on      *Pool   // whose places the tasks have
+	pool    *Pool   // a lane of it, of which those of the keys are lanes
 	options options // of the lane of each key
 	share   func(K) int
 
 	mu   sync.Mutex // taken before that of the engine
 	keys keys.Map[K, *keyLane[K]]
 	free []*keyLane[K] // of keys that were in use
+
+	before Stats // of lanes that there are no more
 }
 
 // keyLane is the lane of a key.
@@ -79,7 +82,7 @@ func ShareBy[K comparable](share func(key K) int) KeyedOption[K] {
 func NewKeyed[K comparable](p *Pool, limit int, opts ...KeyedOption[K]) *Keyed[K] {
 	mustPool(p != nil)
 	mustLimit(limit)
-	k := new(Keyed[K])
+	k := &Keyed[K]{on: p}
 	o := keyedOptions{queue: defaultQueue}
 	for _, opt := range opts {
 		must(opt != nil, "option must not be nil", "nil")
@@ -92,7 +95,7 @@ func NewKeyed[K comparable](p *Pool, limit int, opts ...KeyedOption[K]) *Keyed[K
 	}
 	r := p.core.reporter.forKeys()
 	as := poolOption(func(o *options) { o.crash, o.labels = p.core.engine.Crash, r.labels() })
-	k.pool = newPool(Unbounded, []Option{On(p), Measure(0), as, laneOption("", func(l *laneOptions) { l.reporter = &r })}, 0, nil)
+	k.pool = newPool(Unbounded, []Option{On(p), Measure(0), as, laneOption("", func(l *laneOptions) { l.reporter = &r })}, caller(), k)
 	k.options = poolOptions(limit, []Option{On(k.pool), Queue(o.queue), Measure(0), as})
 	return k
 }
@@ -185,7 +188,7 @@ func (k *Keyed[K]) newLane(key K, share int) (l *keyLane[K]) {
 		k.free = k.free[:last]
 	} else {
 		l = &keyLane[K]{of: k}
-		l.pool = k.options.newLane(l.rests)
+		l.pool = k.options.newLane(l.rests, l)
 	}
 	l.key = key
 	l.pool.core.engine.SetShare(share)
@@ -218,5 +221,5 @@ func (l *keyLane[K]) rests() {
 		k.free = append(k.free, l)
 		return
 	}
-	l.pool.core.unlist() // many keys may come and go between two collections of garbage
+	k.before.add(l.pool.core.glance())
 }

@@ -221,12 +221,12 @@ func (p *statefulRunner[S, T]) ends(done <-chan struct{}) bool {
 	return p.core.ends(done) && p.values.endKept(done)
 }
 
-// newLane returns a lane that calls rests when its last worker has ended, and has the handlers of its pool.
-func (o options) newLane(rests func()) *Pool {
+// newLane returns a lane for of that calls rests when its last worker has ended, and has the handlers of its pool.
+func (o options) newLane(rests func(), of any) *Pool {
 	l := *o.lane
 	l.rests, l.reporter = rests, &l.of.core.reporter
 	o.lane = &l
-	return o.newPool(0, nil)
+	return o.newPool(0, of)
 }
 
 // forKeys is what all lanes of a Keyed have of the owner of their pool.

@@ -23,14 +23,15 @@ import (
 type PoolInfo struct {
 	ID   uint64 // tells it apart from all other pools of the program
 	Name string // see [Name]
-	Kind string // "Pool", "FuncPool[T]", "FuncContext[T]" or "Stateful[S,T]", with the types that it was made for
-	Made string // the file and the line that called New, NewFunc, NewFuncContext or NewStateful
+	Kind string // "Pool", "FuncPool[T]", "FuncContext[T]", "Stateful[S,T]" or "Keyed[K]", with the types that it was made for
+	Made string // the file and the line that called New, NewFunc, NewFuncContext, NewStateful or NewKeyed
 
 	pool observed
 }
 
-// observed is a *core.
+// observed is a *core, or a [Keyed].
 type observed interface {
+	base() *core
 	describe() (name, kind string, made uintptr)
 	glance() Stats
 	times() Times
@@ -198,7 +199,7 @@ func (c *core) isListed() (is bool) {
 
 // list adds the pool to those that Pools yields; that of a group, which it does not yield, for Groups.
 func (c *core) list() {
-	if c.isListed() {
+	if c = c.shown().base(); c.isListed() {
 		return
 	}
 	apart(func() {
@@ -208,13 +209,28 @@ func (c *core) list() {
 		pool := weak.Make(c)
 		l := &listedPool{pool: func() observed {
 			if c := pool.Value(); c != nil {
-				return c
+				return c.shown()
 			}
 			return nil
 		}}
 		pools.add(&c.listed, l)
 	})
 }
+
+// shown returns what stands for the pool in Pools and Groups. It is hidden from the race detector: the caller need not know of
+// the goroutine that has made the pool.
+//
+//go:norace
+func (c *core) shown() observed {
+	if r, ok := unwrap(c.engine.Runner).(*runner); ok && r.cut != nil {
+		if of, ok := r.cut.of.(interface{ observed() observed }); ok {
+			return of.observed()
+		}
+	}
+	return c
+}
+
+func (c *core) base() *core { return c }
 
 // unlist removes the pool from the list when its last worker has ended. With the next worker it is listed
 // again. A group is unlisted at its Wait, as many may come and go between two garbage collections.

@@ -53,7 +53,7 @@ var watched atomic.Bool
 func Groups(longer time.Duration) []GroupInfo {
 	must(longer >= 0, "time of groups must be at least 0", longer)
 	Watch()
-	c := collection{longer: longer, groups: make(map[*batch]*GroupInfo), ids: make(map[observed]uint64)}
+	c := collection{longer: longer, groups: make(map[*batch]*GroupInfo), ids: make(map[*core]uint64)}
 	// Direct tasks first: one that becomes a worker's meanwhile is found there as well, or instead.
 	direct := make(map[*batch][]Running)
 	for i := range recorded {
@@ -61,15 +61,17 @@ func Groups(longer time.Duration) []GroupInfo {
 			direct[b] = recorded[i].directTasks(b)
 		}
 	}
+	var all []observed
 	for _, l := range pools.all() {
 		if info, ok := l.info(); ok {
-			c.ids[info.pool] = info.ID
+			c.ids[info.pool.base()] = info.ID
+			all = append(all, info.pool)
 		}
 	}
 	for b, tasks := range direct {
 		c.group(b).Running = tasks
 	}
-	for pool := range c.ids {
+	for _, pool := range all {
 		c.add(pool.longer(0))
 	}
 	return c.list()
@@ -79,7 +81,7 @@ func Groups(longer time.Duration) []GroupInfo {
 type collection struct {
 	longer time.Duration
 	groups map[*batch]*GroupInfo
-	ids    map[observed]uint64 // of pools, those of groups included
+	ids    map[*core]uint64 // of pools, those of groups included
 }
 
 // add adds tasks that run.
@@ -96,6 +98,9 @@ func (c *collection) add(tasks []Running) {
 		g.Running = append(g.Running, r)
 	}
 }
+
+// id returns the ID of what stands for the pool in Pools.
+func (c *collection) id(p *Pool) uint64 { return c.ids[p.core.shown().base()] }
 
 // group returns what is collected of b.
 func (c *collection) group(b *batch) *GroupInfo {
@@ -118,7 +123,7 @@ func (c *collection) describe(b *batch) *GroupInfo {
 		Tasks: b.tally.Open(),
 	}
 	if b.group.direct == nil {
-		g.Pool = c.ids[&b.group.pool.core]
+		g.Pool = c.id(b.group.pool)
 	}
 	if b.group.host != nil {
 		c.describeParent(g, b.group.host)
@@ -134,16 +139,16 @@ func (c *collection) describeParent(g *GroupInfo, h host) {
 	switch {
 	case !ok:
 		if t := h.task(); t.pool != nil {
-			g.ParentPool, g.ParentWorker = c.ids[&t.pool.core], t.worker.Number()
+			g.ParentPool, g.ParentWorker = c.id(t.pool), t.pool.core.numberOf(t.worker)
 		}
 	default:
 		r := m.batch.recorded()
 		g.Parent, g.ParentWorker = r.id, r.shard().number(m)
 		if w := m.worker.Load(); g.ParentWorker == 0 && w != nil && w.Tenant.Load() == &m.tenant {
-			g.ParentWorker = w.Number()
+			g.ParentWorker = m.batch.group.pool.core.numberOf(w)
 		}
 		if m.batch.group.direct == nil {
-			g.ParentPool = c.ids[&m.batch.group.pool.core]
+			g.ParentPool = c.id(m.batch.group.pool)
 		}
 	}
 }

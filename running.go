@@ -47,6 +47,17 @@ func (c *core) number() {
 	c.engine.Watch(func() any { return newNumberedWorkers(c.reporter.labels()) })
 }
 
+// numberOf is the number of a worker in Running and GroupInfo. Those of the keys of a Keyed, which each have numbers from 1, have
+// those of the workers that run them. It is hidden from the race detector as describe is.
+//
+//go:norace
+func (c *core) numberOf(w *engine.Worker) int {
+	if c.shown().base() != c {
+		w = c.engine.Base(w)
+	}
+	return w.Number()
+}
+
 // longer lists the tasks that have run for so long.
 func (c *core) longer(d time.Duration) []Running {
 	must(d >= 0, "time of running tasks must be at least 0", d)
@@ -54,9 +65,9 @@ func (c *core) longer(d time.Duration) []Running {
 	c.number()
 	var list []Running
 	for _, b := range e.Busy(d) {
-		r := Running{Pool: c.reporter.name(), Worker: b.Worker.Number(), Since: b.Since, Waits: waitsFor[b.Waits], still: b.Still}
+		r := Running{Pool: c.reporter.name(), Worker: c.numberOf(b.Worker), Since: b.Since, Waits: waitsFor[b.Waits], still: b.Still}
 		r.task, r.begun = b.Task()
-		r.worker, r.named = b.Worker, r.Worker
+		r.worker, r.named = b.Worker, b.Worker.Number()
 		r.workers, _ = b.Worker.Watch().(*numberedWorkers)
 		name, of := b.Worker.Label.Load(), batchOf(b.Worker)
 		if name != nil || of != nil {

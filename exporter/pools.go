@@ -1,6 +1,7 @@
 package exporter
 
 import (
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -99,7 +100,11 @@ func (p *Pools) look() {
 			}
 		}
 		k.seen = true
-		k.totals.gauge(k.count(k.totals, info))
+		stats, times := k.count(k.totals, info)
+		if strings.HasPrefix(info.Kind, "Keyed[") {
+			stats.Limit = 0 // it has the name, and the places, of its pool
+		}
+		k.totals.gauge(stats, times)
 	}
 	for id, k := range p.known {
 		if !k.seen {

@@ -443,3 +443,31 @@ func TestAWorkerOfALaneCountsOnce(t *testing.T) {
 		check.Equal(t, "in lanes", pool.Stats().InLanes, 3)
 	})
 }
+
+// All keys of a Keyed count as a pool of the name of their pool, which has the limit. Keys that are not in use any more count as well.
+func TestTasksOfAKeyedAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := weir.New(4, weir.Name("keyed"))
+		defer pool.Close()
+		k := weir.NewKeyed[int](pool, 1)
+		looks := exporter.NewPools(named("keyed"))
+		finished, v := uint64(0), check.NewValve()
+		for range 3 {
+			for key := range 200 { // more than there are lanes for other keys
+				check.OK(t, k.Submit(key, func() {}))
+			}
+			synctest.Wait()
+			finished += 200
+			check.Equal(t, "finished", looks.Look()[0].Finished, finished)
+		}
+		for range 3 {
+			check.OK(t, k.Submit(1, v.Hold))
+		}
+		synctest.Wait()
+		totals := looks.Look()[0]
+		check.Equal(t, "limit, running, queued, searching", fmt.Sprint(totals.Limit, totals.Running, totals.Queued, totals.Searching), "4 1 2 0")
+		v.Open()
+		synctest.Wait()
+		check.Equal(t, "finished", looks.Look()[0].Finished, finished+3)
+	})
+}

@@ -17,7 +17,7 @@ type Totals struct {
 	Paused    int // pools whose workers take no tasks: see [weir.Pool.Pause]
 	Closing   int // closed pools that still have workers
 
-	Limit   int           // the most tasks that run at once, in a lane as well as in its pool; math.MaxInt if the sum overflows
+	Limit   int           // the most tasks that run at once, in a lane as well as in its pool, but not in a Keyed; math.MaxInt if the sum overflows
 	Extra   int           // places in use beyond the limit: see [weir.Stats]
 	Queued  int           // accepted tasks that have not started
 	Waiting int           // submitters that wait for room

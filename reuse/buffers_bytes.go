@@ -7,8 +7,9 @@ import "bytes"
 // that size or more, but less than four times as much.
 //
 // When the needs change, the size follows. If users outgrow too many buffers, GetBuffer returns larger ones
-// after about 150 more calls of PutBuffer, and the very first time after 10. If smaller buffers are enough,
-// it returns these after about 8000 calls, or after 512 if the size is above 64 KiB.
+// when about 150 more were outgrown, after 4000 calls of PutBuffer at most, and the very first time after 10.
+// If smaller buffers are enough, it returns these after about 8000 calls, or after 512 if the size is above
+// 64 KiB.
 //
 // GetBuffer allocates only if no buffer that fits is kept. GetBuffer and PutBuffer together take a few
 // nanoseconds more than the methods of a [sync.Pool].

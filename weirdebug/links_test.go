@@ -1,6 +1,7 @@
 package weirdebug_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -139,4 +140,53 @@ func TestTheCountOfTimesIsTheSumOfTheirBuckets(t *testing.T) {
 	close(stop)
 	<-over
 	p.Close()
+}
+
+// All keys are shown as one pool, also by what a task of a key has made.
+func TestTasksOfAKeyedHavePagesAsOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := weirdebug.Handler()
+		p := weir.New(4, weir.Name("has keys"))
+		defer p.Close()
+		k := weir.NewKeyed[int](p, 1)
+		v := check.NewValve()
+		for key := range 2 {
+			check.OK(t, k.Submit(key, func() { _ = stuckHere(v) }))
+			check.OK(t, k.Submit(key, v.Hold))
+		}
+		g := k.Group(t.Context(), 2)
+		g.Go(func(ctx context.Context) error {
+			inner := k.Group(ctx, 3)
+			inner.Go(func(context.Context) error { return stuckHere(v) })
+			return inner.Wait()
+		})
+		defer func() {
+			v.Open()
+			check.OK(t, g.Wait())
+		}()
+		synctest.Wait()
+		get(h, "") // tasks that are not measured are known to run from then on
+		time.Sleep(time.Minute)
+		s := snapshot(t, h, url.Values{"find": {"Keyed[int]"}})
+		check.Equal(t, "pools", len(s.Pools), 1)
+		stats := s.Pools[0].Stats
+		check.Equal(t, "limit, running, suspended, queued", fmt.Sprint(stats.Limit, stats.Running, stats.Suspended, stats.Queued), "4 3 1 2")
+		check.Equal(t, "those that have run for longest", len(s.Longest), 4)
+		workers := make(map[int]bool)
+		for _, task := range s.Longest {
+			workers[task.Worker] = true
+		}
+		check.Equal(t, "numbers of workers", len(workers), 4)
+		for _, query := range []string{"?find=keys", "?groups", fmt.Sprintf("?pool=%d", s.Pools[0].ID)} {
+			links := linked.FindAllStringSubmatch(get(h, query).Body.String(), -1)
+			for _, link := range links {
+				if status := get(h, strings.ReplaceAll(link[1], "&amp;", "&")).Code; status != http.StatusOK {
+					t.Errorf("%s: the link %s leads to %d", query, link[1], status)
+				}
+			}
+		}
+		if body := get(h, fmt.Sprintf("?pool=%d", s.Pools[0].ID)).Body.String(); !check.Race && !strings.Contains(body, "weirdebug_test.stuckHere") {
+			t.Errorf("the page of the pool does not show the stacks: %s", body)
+		}
+	})
 }

@@ -52,6 +52,16 @@ func (w *Worker) Watch() any {
 // are used again.
 func (w *Worker) Number() int { return int(w.number) }
 
+// Base returns the worker of the topmost engine that runs w, which is a worker of e. That is w itself if e is no lane.
+func (e *Engine) Base(w *Worker) *Worker {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for w.carrier != nil {
+		w = w.carrier
+	}
+	return w
+}
+
 // A Busy is a worker that has had one task for some time.
 type Busy struct {
 	Worker *Worker
