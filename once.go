@@ -62,7 +62,9 @@ func NewOnce[K comparable, V any](p *Pool, opts ...OnceOption) *Once[K, V] {
 // All callers get the same error: a [*Panic] if the task panicked, [ErrGoexit] if it called [runtime.Goexit],
 // and [ErrClosed], [ErrFull] or [ErrExpired] if it never ran. [ErrRecursive] is for a call that would wait
 // for itself: in the task for key, or in a task that this one waits for through other keys, with the context
-// of the task or one made from it. Tasks of two Onces that wait for each other wait forever.
+// of the task or one made from it. Tasks of two Onces that wait for each other wait forever. While n tasks
+// wait for each other in a row, a call by one of them may take time in proportion to n, and other calls wait
+// for it.
 //
 // The call that hands the task over synchronizes before the start of the task, and the end of the task before
 // the return of each call that gets its value.
