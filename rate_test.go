@@ -666,6 +666,53 @@ func TestATurnCostsTheSameHoweverManyWait(t *testing.T) {
 	})
 }
 
+// Where places are scarcer than tokens, lanes have their run time by share, whatever a burst has left.
+func TestLanesOfARatedPoolShareItsRunTime(t *testing.T) {
+	for _, burst := range []int{1, 100} {
+		check.Bubble(t, fmt.Sprint("burst ", burst), func(t *testing.T) {
+			p := weir.New(1, weir.Rate(1000, time.Second, burst))
+			long, short := p.Lane(1), p.Lane(1, weir.Share(2))
+			var took [2]time.Duration
+			for range 1000 {
+				for i, lane := range []*weir.Pool{long, short} {
+					d := []time.Duration{10 * time.Millisecond, 2 * time.Millisecond}[i]
+					check.OK(t, lane.Submit(func() { time.Sleep(d); took[i] += d }))
+				}
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			defer cancel()
+			_, err := p.Shutdown(ctx)
+			check.Error(t, err, context.DeadlineExceeded)
+			p.Close()
+			if ratio := took[1].Seconds() / took[0].Seconds(); ratio < 1.7 || ratio > 2.3 {
+				t.Errorf("the lanes ran for %v, with shares of 1 and 2", took)
+			}
+		})
+	}
+}
+
+// A lane that waits for a token, and whose place is taken meanwhile by another lane of its own pool, holds up no lane that has a place.
+func TestATokenPassesALaneWithoutAPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2, weir.Rate(1000, time.Second, 1))
+		defer p.Close()
+		narrow, other := p.Lane(1), p.Lane(1)
+		first, second := narrow.Lane(1, weir.Rate(1000, time.Second, 1000)), narrow.Lane(1)
+		check.OK(t, p.Submit(func() {})) // takes the token
+		synctest.Wait()
+		ran := ""
+		check.OK(t, second.Submit(func() { ran += "second " }))
+		synctest.Wait()
+		v := block(t, first, 1)
+		check.OK(t, other.Submit(func() { ran += "other " }))
+		rest(other, 10*time.Millisecond)
+		check.Equal(t, "ran", ran, "other ")
+		v.Open()
+		rest(second, 10*time.Millisecond)
+		check.Equal(t, "ran", ran, "other second ")
+	})
+}
+
 func TestPromise09ALockHeldOverAWaitForATurn(t *testing.T) {
 	for _, limit := range []int{1, 2} {
 		check.Bubble(t, fmt.Sprint("limit ", limit), func(t *testing.T) {

@@ -1,6 +1,9 @@
 package engine_test
 
 import (
+	"slices"
+	"time"
+
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/step"
 )
@@ -391,4 +394,82 @@ func (c *countdown) Ended(n int, by *engine.Worker) {
 	if c.left -= int32(n); c.left == 0 {
 		c.over(by)
 	}
+}
+
+// tokenScenes are about lanes that wait for tokens.
+var tokenScenes = []step.Scene{
+	in("two lanes get tokens, one after the other", 1, 1, func(w *world) { w.lanesWithoutTokens() }, quiet),
+	in("a lane withdraws its bid just when a token comes for it", 1, 1, func(w *world) {
+		w.rates()
+		l, k := w.lane(1, 2), w.lane(1, 2)
+		release := w.busy() // takes the token
+		l.submit(l.task("a"))
+		w.Go("release", func() { close(release) })
+		w.Go("shutdown", func() {
+			l.shuts()
+			l.Close()
+		})
+		w.Go("submitter", func() {
+			k.submit(k.task("b"))
+			k.submit(k.task("c"))
+		})
+	}, passing),
+	in("a token comes for two lanes while another lane has the place", 1, 1, func(w *world) {
+		u := w.lane(1, 1) // takes no tokens
+		_, k := w.lanesWithoutTokens()
+		release := u.busy()
+		w.Go("release", func() {
+			time.Sleep(3 * time.Millisecond / 2)
+			close(release)
+		})
+		w.Go("submitter", func() { k.submit(k.task("more")) })
+	}, quiet, shallow),
+	in("a lane that waits for a token hands its tasks back while another has the place", 1, 1, func(w *world) {
+		u := w.lane(1, 1)
+		l, _ := w.lanesWithoutTokens()
+		release := u.busy()
+		w.Go("shutdown", func() {
+			time.Sleep(time.Millisecond)
+			l.shuts()
+			l.Close()
+		})
+		w.Go("release", func() {
+			time.Sleep(time.Millisecond)
+			close(release)
+		})
+	}, quiet, shallow),
+	in("the parent is paused while a token comes for two lanes", 1, 1, func(w *world) {
+		w.lanesWithoutTokens()
+		w.Go("pause", func() {
+			w.pause()
+			time.Sleep(3 * time.Millisecond / 2)
+			w.resume()
+		})
+	}, quiet, shallow),
+}
+
+// lanesWithoutTokens returns two lanes that have a task each, and wait for a token.
+func (w *world) lanesWithoutTokens() (l, k *world) {
+	w.rates()
+	l, k = w.lane(1, 2), w.lane(1, 2)
+	w.Quietly(func() {
+		l.accept(l.task("first")) // takes the token
+		w.Settle()
+		l.accept(l.task("a"))
+		k.accept(k.task("b"))
+		w.Settle()
+	})
+	return l, k
+}
+
+// lanesWithRates are scenes of lanes in which all may take tokens.
+func lanesWithRates() (some []step.Scene) {
+	for _, name := range []string{
+		"two tasks of a lane", "a lane next to the queue of its parent, one place", "a lane rests, and is used again", "two lanes, one place",
+		"two lanes whose place is free late", "a lane without a queue", "a task of a lane exits", "a lane of a lane", "a lane is paused", "the parent is paused",
+		"the limit of the parent falls", "a lane is closed", "the parent is closed", "a lane is shut down, with a bid", "a task of a lane gives its place up",
+	} {
+		some = append(some, laneScenes[slices.IndexFunc(laneScenes, func(s step.Scene) bool { return s.Name == name })])
+	}
+	return some
 }

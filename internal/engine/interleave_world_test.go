@@ -20,7 +20,7 @@ type world struct {
 	limited int            // its limit in the beginning
 	rate    *engine.Bucket // nil if there are tokens for all
 	rated   time.Time      // since when it has been in force
-	turns   atomic.Int64   // tasks that have had a token meanwhile
+	turns   *atomic.Int64  // tasks that have had a token meanwhile, also of the lanes
 	lanes   []*world
 }
 
@@ -74,6 +74,10 @@ func (w *world) laneOf(of engine.LaneConfig, limit, queue int, settings ...setti
 	l, c := newConfig(w.Run, limit, queue, settings...)
 	l.above = &w.books
 	l.Engine = new(engine.Engine)
+	if w.rate != nil {
+		l.rate, l.rated, l.turns = w.rate, w.rated, w.turns
+		l.Rate(w.rate)
+	}
 	l.InitLane(w.Engine, c, of)
 	w.lanes = append(w.lanes, l)
 	return l
@@ -542,8 +546,10 @@ func (w *world) finish() {
 	w.Join()
 	if w.rate != nil {
 		w.turns.Store(-1 << 30)
-		w.rate.Set(1<<20, time.Microsecond, 1<<20)
-		time.Sleep(time.Second) // then there is a token for each task
+		w.rate.Set(1, time.Microsecond, 1<<10)
+		for range 5 { // with a clock that may be fast, some of these may end while a goroutine goes on
+			time.Sleep(time.Second)
+		}
 	}
 	w.rests()
 	w.Quietly(func() {
@@ -604,6 +610,12 @@ func rated(scenes []step.Scene) (made []step.Scene) {
 	return made
 }
 
+// rates makes the tasks of w, and of lanes that it gets from now on, take tokens: one in a millisecond.
+func (w *world) rates() {
+	w.rate, w.rated, w.turns = engine.NewBucket(1, time.Millisecond, 1), time.Now(), new(atomic.Int64)
+	w.Rate(w.rate)
+}
+
 // variants make the scenes of in again, with other settings.
 var variants = map[string]func(suffix string, more ...setting) step.Scene{}
 
@@ -636,8 +648,7 @@ func in(name string, limit, queue int, body func(w *world), settings ...setting)
 	if _, known := variants[name]; !known {
 		limitedIn[name] = func() step.Scene {
 			return in(name+", rated", limit, queue, func(w *world) {
-				w.rate, w.rated = engine.NewBucket(1, time.Millisecond, 1), time.Now()
-				w.Rate(w.rate)
+				w.rates()
 				body(w)
 			}, append(settings, quiet, shallow)...)
 		}

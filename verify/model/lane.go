@@ -10,6 +10,14 @@ func (p *Pool) AddLane(l *Pool) {
 	}
 }
 
+// inLanes is how many tasks of lanes have begun, each on a worker of p.
+func (p *Pool) inLanes() (n int) {
+	for _, l := range p.lanes {
+		n += len(l.begun) + l.inLanes()
+	}
+	return n
+}
+
 // family returns p and the lanes below it, in the order in which Shutdown hands their tasks back.
 func (p *Pool) family() []*Pool {
 	all := []*Pool{p}

@@ -340,6 +340,7 @@ func (p *Pool) Stats() weir.Stats {
 		Suspended:  suspended,
 		Returning:  len(p.comers),
 		Extra:      max(0, p.places()-p.Limit),
+		InLanes:    p.inLanes(),
 		Queued:     queued,
 		Waiting:    len(p.line),
 		Paused:     p.Paused,
