@@ -666,6 +666,25 @@ func TestATurnCostsTheSameHoweverManyWait(t *testing.T) {
 	})
 }
 
+// Tasks of a pool that wait for tokens do not keep a lane from getting one.
+func TestALaneGetsTokensBesideABacklogOfItsPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(10, weir.Rate(100, time.Second, 1))
+		defer p.Close()
+		for range 300 {
+			check.OK(t, p.Submit(func() {}))
+		}
+		sleep(100 * time.Millisecond)
+		lane := p.Lane(10)
+		begin := time.Now()
+		check.OK(t, lane.Submit(func() {}))
+		lane.Wait()
+		if d := time.Since(begin); d > 50*time.Millisecond {
+			t.Errorf("waits for %v, and a token comes each 10ms", d)
+		}
+	})
+}
+
 // Where places are scarcer than tokens, lanes have their run time by share, whatever a burst has left.
 func TestLanesOfARatedPoolShareItsRunTime(t *testing.T) {
 	for _, burst := range []int{1, 100} {

@@ -481,11 +481,16 @@ func (e *Engine) spareWorker() *Worker {
 // hasRoom reports whether one more task may begin, by the permits of e and, for a lane, of the engines above.
 // permits is the word of e.
 func (e *Engine) hasRoom(permits uint64) bool {
-	if active(permits) >= allowed(permits) || e.throttled() {
+	return !e.throttled() && e.hasPermits(permits)
+}
+
+// hasPermits is hasRoom, whether or not tasks in the queue of e wait for a token: lanes do not wait for those.
+func (e *Engine) hasPermits(permits uint64) bool {
+	if active(permits) >= allowed(permits) {
 		return false
 	}
 	p := e.parent()
-	return p == nil || p.hasRoom(p.permits.word.Load())
+	return p == nil || p.hasPermits(p.permits.word.Load())
 }
 
 // works notes that e, a lane, has a worker. rests notes that it has none any more.
