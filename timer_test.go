@@ -459,15 +459,19 @@ func TestHandlersOfTimersMayExit(t *testing.T) {
 	})
 }
 
+// refusesSlowly returns a pool that refuses all tasks until v is opened, and whose handler of errors is busy until going is closed, and counts.
+func refusesSlowly(t *testing.T) (p *weir.Pool, v *check.Valve, going chan struct{}, told *int) {
+	going, told = make(chan struct{}), new(int)
+	p = weir.New(1, weir.Queue(0), weir.MaxWaiting(0), weir.OnError(func(error) {
+		<-going
+		*told++
+	}))
+	return p, block(t, p, 1), going, told
+}
+
 func TestASlowHandlerOfErrorsHoldsUpNoTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		going := make(chan struct{})
-		told := 0
-		p := weir.New(1, weir.Queue(0), weir.MaxWaiting(0), weir.OnError(func(error) {
-			<-going
-			told++
-		}))
-		v := block(t, p, 1)
+		p, v, going, told := refusesSlowly(t)
 		for range 10 {
 			p.After(0, nothingWith) // is dropped
 		}
@@ -493,20 +497,14 @@ func TestASlowHandlerOfErrorsHoldsUpNoTimer(t *testing.T) {
 			close(going)
 		}()
 		p.Close()
-		check.Equal(t, "told when Close returns", told, 10)
+		check.Equal(t, "told when Close returns", *told, 10)
 	})
 }
 
 // Many that are refused while the handler is slow stop the timers at last, so that their reports do not fill the memory.
 func TestReportsOfTimersThatAreNotMadeHaveABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		going := make(chan struct{})
-		told := 0
-		p := weir.New(1, weir.Queue(0), weir.MaxWaiting(0), weir.OnError(func(error) {
-			<-going
-			told++
-		}))
-		v := block(t, p, 1)
+		p, v, going, told := refusesSlowly(t)
 		const tasks = 10_000
 		for range tasks {
 			p.After(time.Second, nothingWith)
@@ -515,7 +513,7 @@ func TestReportsOfTimersThatAreNotMadeHaveABound(t *testing.T) {
 		check.Equal(t, "timers that wait", p.Stats().Timers > tasks/2, true)
 		close(going)
 		sleep(time.Minute)
-		check.Equal(t, "told", told, tasks)
+		check.Equal(t, "told", *told, tasks)
 		v.Open()
 		p.Close()
 	})

@@ -56,6 +56,28 @@ func TestAsyncInATaskUsesAFreeWorker(t *testing.T) {
 	})
 }
 
+// waitsByWayOf is a task of p that holds a lock, and waits for another task of p by way of two tasks of q. That one comes after the signal, and the first
+// of q begins to wait last.
+func waitsByWayOf(q, p *weir.Pool, lock, signal chan struct{}) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		lock <- struct{}{}
+		defer func() { <-lock }()
+		first := q.Group(ctx)
+		first.Go(func(ctx context.Context) error {
+			second := q.Group(ctx)
+			second.Go(func(ctx context.Context) error {
+				<-signal
+				back := p.Group(ctx)
+				back.Go(succeed)
+				return back.Wait()
+			})
+			time.Sleep(time.Second) // until the task of second waits
+			return second.Wait()
+		})
+		return first.Wait()
+	}
+}
+
 // A path from one pool over another back to the first is there also when the task in between begins
 // to wait last.
 func TestPromise09APathOfWaitsIsFoundThoughItsMiddleComesLast(t *testing.T) {
@@ -65,23 +87,7 @@ func TestPromise09APathOfWaitsIsFoundThoughItsMiddleComesLast(t *testing.T) {
 		defer q.Close()
 		lock, crowded := make(chan struct{}, 1), make(chan struct{})
 		g := p.Group(t.Context())
-		g.Go(func(ctx context.Context) error {
-			lock <- struct{}{}
-			defer func() { <-lock }()
-			first := q.Group(ctx)
-			first.Go(func(ctx context.Context) error {
-				second := q.Group(ctx)
-				second.Go(func(ctx context.Context) error {
-					<-crowded
-					back := p.Group(ctx)
-					back.Go(succeed)
-					return back.Wait()
-				})
-				time.Sleep(time.Second) // until the task of second waits
-				return second.Wait()
-			})
-			return first.Wait()
-		})
+		g.Go(waitsByWayOf(q, p, lock, crowded))
 		synctest.Wait()
 		g.Go(func(context.Context) error {
 			lock <- struct{}{}
@@ -103,23 +109,7 @@ func TestPromise09APathOfWaitsIsFoundThoughThePlaceIsTaken(t *testing.T) {
 		defer o.Close()
 		lock, taken := make(chan struct{}, 1), make(chan struct{})
 		g := p.Group(t.Context())
-		g.Go(func(ctx context.Context) error {
-			lock <- struct{}{}
-			defer func() { <-lock }()
-			first := q.Group(ctx)
-			first.Go(func(ctx context.Context) error {
-				second := q.Group(ctx)
-				second.Go(func(ctx context.Context) error {
-					<-taken
-					back := p.Group(ctx)
-					back.Go(succeed)
-					return back.Wait()
-				})
-				time.Sleep(time.Second) // until the task of second waits
-				return second.Wait()
-			})
-			return first.Wait()
-		})
+		g.Go(waitsByWayOf(q, p, lock, taken))
 		synctest.Wait()
 		h := o.Group(t.Context())
 		h.Go(func(ctx context.Context) error {
