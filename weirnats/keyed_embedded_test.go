@@ -22,29 +22,6 @@ import (
 	"github.com/64ed045f/weir/weirnats"
 )
 
-// The lease of a message counts from the pull that it came with, which must not be almost over when a message comes.
-func TestMessagesWithAKeyRunOnceWithAShortLease(t *testing.T) {
-	for _, lease := range []time.Duration{100 * time.Millisecond, 300 * time.Millisecond, 700 * time.Millisecond} {
-		t.Run(lease.String(), func(t *testing.T) {
-			t.Parallel()
-			q := open[string](t, t.TempDir(), "a", weirnats.Partitions(4), weirnats.Lease(lease))
-			p := newPool(t, 4, weir.OnError(func(error) {}))
-			var ran list[string]
-			stop := serve(t, q, p, func(ctx context.Context, v string) error {
-				ran.add(fmt.Sprint(v, ".", weirnats.Attempt(ctx).Number))
-				return nil
-			})
-			for i := range 6 {
-				noError(t, q.Put(t.Context(), fmt.Sprint(i), weirnats.Key(fmt.Sprint(i%3))))
-				time.Sleep(390 * time.Millisecond)
-			}
-			drained(t, q)
-			stop()
-			equal(t, "runs", strings.Join(ran.take(), " "), "0.1 1.1 2.1 3.1 4.1 5.1")
-		})
-	}
-}
-
 func TestKeysOnAServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

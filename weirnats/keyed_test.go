@@ -93,6 +93,30 @@ func TestABackOffHoldsTheKey(t *testing.T) {
 	}, weirnats.Partitions(1))
 }
 
+// The lease of a message counts from the pull that it came with, which must not be almost over when a message comes.
+func TestMessagesWithAKeyRunOnceWithAShortLease(t *testing.T) {
+	for _, lease := range []time.Duration{100 * time.Millisecond, 300 * time.Millisecond, 700 * time.Millisecond, time.Second} {
+		t.Run(lease.String(), func(t *testing.T) {
+			inBubble(t, 4, func(b *bench) {
+				var ran list[string]
+				stop := b.serve(func(ctx context.Context, v string) error {
+					ran.add(fmt.Sprint(v, ".", weirnats.Attempt(ctx).Number))
+					return nil
+				})
+				want := ""
+				for i := range 30 {
+					noError(b, b.Put(b.Context(), fmt.Sprint(i), weirnats.Key(fmt.Sprint(i%3))))
+					want += fmt.Sprint(i, ".1 ")
+					pass(390 * time.Millisecond)
+				}
+				pass(time.Minute)
+				equal(b, "runs", strings.Join(ran.take(), " ")+" ", want)
+				noError(b, stop())
+			}, weirnats.Partitions(4), weirnats.Lease(lease))
+		})
+	}
+}
+
 func TestADeadLetterReleasesItsKey(t *testing.T) {
 	inBubble(t, 2, func(b *bench) {
 		var order list[string]

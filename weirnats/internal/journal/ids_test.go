@@ -24,7 +24,7 @@ func openIDs(t *testing.T, name string) *journal.IDs {
 
 func sizes(t *testing.T, name string) (all int64) {
 	t.Helper()
-	for _, name := range []string{name, name + ".older", name + ".next"} {
+	for _, name := range []string{name, name + ".older", name + ".older.tmp"} {
 		if info, err := os.Stat(name); err == nil {
 			all += info.Size()
 			if mode := info.Mode().Perm(); mode != 0o600 && os.PathSeparator == '/' {

@@ -243,7 +243,8 @@ type receiver struct {
 
 func (r *receiver) Pull(ctx context.Context, n int, wait time.Duration, take func(backend.Delivery) bool) error {
 	q := r.q
-	end := time.Now().Add(wait)
+	sent := time.Now()
+	end := sent.Add(wait)
 	for n > 0 {
 		q.mu.Lock()
 		now := time.Now()
@@ -255,7 +256,7 @@ func (r *receiver) Pull(ctx context.Context, n int, wait time.Duration, take fun
 		taken := false
 		for ; n > 0 && len(q.plain.ready) > 0 && ctx.Err() == nil && r.open.Err() == nil; n-- {
 			taken = true
-			q.deliver(&q.plain, now, take)
+			q.deliver(&q.plain, sent, now, take)
 		}
 		changed := q.changed
 		q.mu.Unlock()
@@ -288,13 +289,14 @@ func (r *receiver) await(ctx context.Context, changed <-chan struct{}, left time
 	}
 }
 
-// deliver delivers the first message of a list. The mutex is held, except while take runs.
-func (q *Queue) deliver(from *list, now time.Time, take func(backend.Delivery) bool) {
+// deliver delivers the first message of a list, for a pull that began at sent: as with a server, its lease may count from then. The mutex is
+// held, except while take runs.
+func (q *Queue) deliver(from *list, sent, now time.Time, take func(backend.Delivery) bool) {
 	i := from.ready[0]
 	from.ready = from.ready[1:]
 	i.count++
 	i.ready, i.leased, i.due = false, true, now.Add(q.settings.Lease)
-	d := &delivery{q: q, item: i, content: i.Message, count: i.count, more: len(from.ready) > 0, sent: now}
+	d := &delivery{q: q, item: i, content: i.Message, count: i.count, more: len(from.ready) > 0, sent: sent}
 	q.mu.Unlock()
 	taken := take(d)
 	q.mu.Lock()

@@ -72,7 +72,8 @@ func (p *part) expire(now time.Time) {
 
 func (p *partition) Pull(ctx context.Context, n int, wait time.Duration, take func(backend.Delivery, backend.Turn) bool) error {
 	q, of := p.q, p.of
-	end := time.Now().Add(wait)
+	sent := time.Now()
+	end := sent.Add(wait)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if err := q.fails("pull"); err != nil {
@@ -102,7 +103,7 @@ func (p *partition) Pull(ctx context.Context, n int, wait time.Duration, take fu
 			of.number++
 			of.last = max(of.last, of.ready[0].number)
 			turn := backend.Turn{Term: of.term, Number: of.number}
-			q.deliver(&of.list, now, func(d backend.Delivery) bool { return take(d, turn) })
+			q.deliver(&of.list, sent, now, func(d backend.Delivery) bool { return take(d, turn) })
 		}
 		changed, left := q.changed, end.Sub(now)
 		switch {
