@@ -17,8 +17,9 @@ type RateLimit struct{ bucket *engine.Bucket }
 //
 //   - to a pool or lane: a task stays in the queue until it has its turn, and only then takes a place. A full
 //     queue makes submitters wait, as always, and Close waits for all turns. Lanes and the keys of a [Keyed]
-//     share the limit of their pool, unless they have their own. Subtasks need no turn, and neither does a
-//     task that starts early because another one waits for it.
+//     share the limit of their pool, unless they have their own, and have their turns in the order in which
+//     they get places: by priority, and among equals one after the other. Subtasks need no turn, and neither
+//     does a task that starts early because another one waits for it.
 //   - to a group: Go waits for the turn of its task before it hands the task over, and TryGo reports false if
 //     that turn is later. On a busy pool tasks whose turn has come may begin closer together. If that
 //     matters, give the limit to a lane and make the group on it.

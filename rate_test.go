@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -681,6 +682,132 @@ func TestALaneGetsTokensBesideABacklogOfItsPool(t *testing.T) {
 		lane.Wait()
 		if d := time.Since(begin); d > 50*time.Millisecond {
 			t.Errorf("waits for %v, and a token comes each 10ms", d)
+		}
+	})
+}
+
+// Where now the place is scarce, now the token, a task costs the same however many keys wait.
+func TestATaskOfARatedPoolCostsTheSameHoweverManyKeysWait(t *testing.T) {
+	if check.Race {
+		t.Skip("the race detector is slow")
+	}
+	perTask := func(keys int) time.Duration {
+		took := time.Duration(math.MaxInt64)
+		for range 3 {
+			begin := time.Now()
+			synctest.Test(t, func(t *testing.T) {
+				p := weir.New(1, weir.Rate(1000, time.Second, 1))
+				k := weir.NewKeyed[int](p, 1)
+				for key := range keys {
+					d := 100 * time.Microsecond
+					if key%4 == 0 {
+						d = 2500 * time.Microsecond
+					}
+					check.OK(t, k.Submit(key, func() { time.Sleep(d) }))
+				}
+				p.Close()
+			})
+			took = min(took, time.Since(begin))
+		}
+		return took / time.Duration(keys)
+	}
+	few, many := perTask(200), perTask(3200)
+	t.Logf("200 keys: %v a task, 3200 keys: %v", few, many)
+	if many > 4*few {
+		t.Errorf("a task takes %v with 200 keys, %v with 3200", few, many)
+	}
+}
+
+// Keys get tokens in turn, whether a burst has come before or not, and whatever their tasks take.
+func TestEachKeyGetsATokenInTurn(t *testing.T) {
+	const keys = 100
+	for _, c := range []struct{ limit, burst int }{{1, 1}, {4, 1}, {4, 50}, {1, 50}} {
+		for _, long := range []time.Duration{50 * time.Microsecond, 1500 * time.Microsecond} {
+			check.Bubble(t, fmt.Sprint("limit ", c.limit, " burst ", c.burst, " tasks of ", long), func(t *testing.T) {
+				p := weir.New(c.limit, weir.Rate(1000, time.Second, c.burst))
+				k := weir.NewKeyed[int](p, 1)
+				var mu sync.Mutex
+				first, last := map[int]time.Duration{}, time.Duration(0)
+				begin := time.Now()
+				for range 20 {
+					for key := range keys {
+						check.OK(t, k.Submit(key, func() {
+							mu.Lock()
+							if _, ran := first[key]; !ran {
+								first[key] = time.Since(begin)
+								last = max(last, first[key])
+							}
+							mu.Unlock()
+							time.Sleep(long * time.Duration(1+key%2))
+						}))
+					}
+				}
+				p.Close()
+				if most := 2 * keys * max(time.Millisecond, 3*long/2/time.Duration(c.limit)); last > most {
+					t.Errorf("the last key had its first task after %v, want %v at most", last, most)
+				}
+			})
+		}
+	}
+}
+
+// Tokens go to lanes by priority, and to a lane and to what its pool has queued itself in turn.
+func TestTokensGoToLanesByPriority(t *testing.T) {
+	for _, limit := range []int{1, 3} {
+		check.Bubble(t, fmt.Sprint("limit ", limit), func(t *testing.T) {
+			p := weir.New(limit, weir.Rate(1000, time.Second, 1))
+			low, high, aside := p.Lane(limit), p.Lane(limit, weir.Priority(1)), p.Lane(limit)
+			var ran [4]atomic.Int32
+			submit := func(i int, p *weir.Pool) {
+				for range 50 {
+					check.OK(t, p.Submit(func() { time.Sleep(50 * time.Microsecond); ran[i].Add(1) }))
+				}
+			}
+			submit(0, low)
+			submit(1, p)
+			submit(2, aside)
+			sleep(10*time.Millisecond + time.Microsecond)
+			submit(3, high)
+			sleep(50 * time.Millisecond)
+			if n := ran[3].Load(); n < 49 {
+				t.Errorf("%d tasks of 50 with the highest priority have had the 50 tokens since they came", n)
+			}
+			sleep(60 * time.Millisecond)
+			for i := range 3 {
+				if n := ran[i].Load(); n < 20 || n > 26 {
+					t.Errorf("%d of 70 tokens were for number %d of three", n, i)
+				}
+			}
+			p.Close()
+		})
+	}
+}
+
+// A lane without tokens takes nothing from one that waits for some, and the other way round.
+func TestALaneThatWaitsForATokenHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Rate(1, time.Second, 1))
+		free := p.Lane(1, weir.Rate(1e9, time.Second, 1e9))
+		rated := p.Lane(1, weir.Priority(1))
+		begin := time.Now()
+		at := make(chan time.Duration, 10)
+		for range 3 {
+			check.OK(t, rated.Submit(func() { at <- time.Since(begin) }))
+		}
+		for range 250 {
+			check.OK(t, free.Submit(func() { time.Sleep(9900 * time.Microsecond) }))
+		}
+		free.Wait()
+		if d := time.Since(begin); d > 2500*time.Millisecond {
+			t.Errorf("tasks that need no token of the pool took %v", d)
+		}
+		p.Close()
+		for last := <-at; len(at) > 0; {
+			next := <-at
+			if late := next - last - time.Second; late < 0 || late > 10*time.Millisecond {
+				t.Errorf("a task began %v after its token", late)
+			}
+			last = next
 		}
 	})
 }

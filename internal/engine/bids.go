@@ -20,7 +20,8 @@ import (
 // All of it is under the lock.
 type bids struct {
 	order   heap[*bid] // the bids of lanes that want a place
-	steps   heap[*bid] // those of order that age, by the time of their next step
+	tokens  heap[*bid] // those of lanes that want a token as well: see needsToken
+	steps   heap[*bid] // those of both that age, by the time of their next step
 	classes map[int32]*class
 	levels  []int32 // their priorities
 	own     bid     // the engine's own queue
@@ -48,6 +49,7 @@ type bid struct {
 	share  int32
 	aged   bool          // it has aged to the highest priority
 	served bool          // it is in bids.served
+	takes  bool          // it is in bids.tokens while it bids
 	aging  time.Duration // how long the oldest task waits for one step of priority; 0 for no aging
 
 	used   float64       // run time divided by the share, in ns
@@ -55,7 +57,7 @@ type bid struct {
 	oldest time.Duration // when its oldest task was submitted, as far as is known, on the root's clock
 	step   time.Duration // when it comes to next
 	number uint64        // of equal bids the one with the lower number comes first
-	at     int32         // its index in order, plus 1; 0 while it does not bid
+	at     int32         // its index in order or tokens, plus 1; 0 while it does not bid
 	stepAt int32         // its index in steps, plus 1
 }
 
@@ -69,6 +71,7 @@ const (
 
 func (b *bids) init() {
 	b.order.before, b.order.at = precedes, func(x *bid) *int32 { return &x.at }
+	b.tokens.before, b.tokens.at = b.order.before, b.order.at
 	b.steps.before, b.steps.at = func(x, y *bid) bool { return x.step < y.step }, func(x *bid) *int32 { return &x.stepAt }
 	b.classes, b.calm = map[int32]*class{}, true
 	b.add(&b.own, 0, 1, 0)
@@ -81,10 +84,10 @@ func (b *bids) add(x *bid, priority, share int32, aging time.Duration) {
 		b.classes[priority] = c
 		at, _ := slices.BinarySearch(b.levels, priority)
 		b.levels = slices.Insert(b.levels, at, priority)
-		for _, x := range slices.Clone(b.order.items) { // the new priority may change how far a bid has to age
+		for _, x := range slices.Concat(b.order.items, b.tokens.items) { // the new priority may change how far a bid has to age
 			b.steps.remove(x)
 			x.aged = x.aged && x.level >= b.top()
-			b.order.fix(x)
+			b.among(x).fix(x)
 			b.goOn(x)
 		}
 	}
@@ -122,15 +125,47 @@ func precedes(x, y *bid) bool {
 	}
 }
 
-// enter adds x. oldest is when the oldest task of its lane was submitted.
-func (b *bids) enter(x *bid, now, oldest time.Duration) {
-	b.contends(now)
+// enter adds x. oldest is when the oldest task of its lane was submitted. dry is as for first.
+func (b *bids) enter(x *bid, now, oldest time.Duration, dry bool) {
 	x.lift(now)
-	b.number++
-	x.number, x.oldest = b.number, oldest
+	x.number, x.oldest = b.next(), oldest
 	x.level, x.aged = x.class.priority, false
-	b.order.push(x)
+	b.among(x).push(x)
 	b.goOn(x)
+	b.look(now, dry)
+}
+
+// next returns the next number of a bid.
+func (b *bids) next() uint64 {
+	b.number++
+	return b.number
+}
+
+// among returns the bids that x is one of while it bids.
+func (b *bids) among(x *bid) *heap[*bid] {
+	if x.takes {
+		return &b.tokens
+	}
+	return &b.order
+}
+
+// first returns the first of the bids that may get a place now; nil if there is none. With dry those are passed
+// over that want a token.
+func (b *bids) first(dry bool) (x *bid) {
+	if len(b.order.items) > 0 {
+		x = b.order.items[0]
+	}
+	if len(b.tokens.items) > 0 && !dry && (x == nil || precedes(b.tokens.items[0], x)) {
+		x = b.tokens.items[0]
+	}
+	return x
+}
+
+// become makes x, which bids, one of those that want a token, or of the others.
+func (b *bids) become(x *bid, takes bool) {
+	b.among(x).remove(x)
+	x.takes = takes
+	b.among(x).push(x)
 }
 
 // goOn notes when x comes to the next level at which its claim changes: the level of a priority, or just
@@ -151,12 +186,10 @@ func (b *bids) goOn(x *bid) {
 	b.steps.push(x)
 }
 
-func (b *bids) leave(x *bid, now time.Duration) {
-	b.order.remove(x)
+func (b *bids) leave(x *bid, now time.Duration, dry bool) {
+	b.among(x).remove(x)
 	b.steps.remove(x)
-	if !b.ownBids {
-		b.calms(now)
-	}
+	b.look(now, dry)
 }
 
 // lift raises the used time of x to that of the others of its class, if it is behind.
@@ -166,16 +199,14 @@ func (x *bid) lift(now time.Duration) {
 	}
 }
 
-// contends notes that something wants a place. calms notes that nothing does, unless a lane bids.
-func (b *bids) contends(now time.Duration) {
-	if b.calm {
-		b.calm, b.from = false, now
-	}
-}
-
-func (b *bids) calms(now time.Duration) {
-	if !b.calm && len(b.order.items) == 0 {
+// look notes whether something wants a place that may get one.
+func (b *bids) look(now time.Duration, dry bool) {
+	switch calm := !b.ownBids && b.first(dry) == nil; {
+	case calm == b.calm:
+	case calm:
 		b.calm, b.until = true, now
+	default:
+		b.calm, b.from = false, now
 	}
 }
 
@@ -186,7 +217,7 @@ func (b *bids) age(now time.Duration) {
 		b.steps.remove(x)
 		x.level = x.next
 		x.aged = x.level >= b.top()
-		b.order.fix(x)
+		b.among(x).fix(x)
 		b.goOn(x)
 	}
 }
@@ -209,22 +240,16 @@ func (b *bids) levelAt(x *bid, now time.Duration) (level int32, aged bool) {
 }
 
 // best returns the bid that gets the next place; nil if there is none. own says whether the engine's own
-// queue holds a task.
-func (b *bids) best(now time.Duration, own bool) *bid {
+// queue holds a task that may begin. dry is as for first.
+func (b *bids) best(now time.Duration, own, dry bool) *bid {
 	b.age(now)
-	if own {
-		b.contends(now)
-	} else {
-		b.calms(now)
-	}
-	var x *bid
-	if len(b.order.items) > 0 {
-		x = b.order.items[0]
-	}
 	if own && !b.ownBids {
 		b.own.lift(now)
 	}
-	if b.ownBids = own; !own {
+	b.ownBids = own
+	b.look(now, dry)
+	x := b.first(dry)
+	if !own {
 		return x
 	}
 	if x == nil || precedes(&b.own, x) {
@@ -278,7 +303,7 @@ func (b *bids) charge(x *bid, since, now time.Duration) {
 	}
 	x.used += float64(d) / float64(x.share)
 	if x.at > 0 {
-		b.order.fix(x)
+		b.among(x).fix(x)
 	}
 }
 

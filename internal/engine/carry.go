@@ -398,12 +398,19 @@ func (e *Engine) fillCarried(w *Worker) {
 }
 
 // takeBid makes w, which is idle and has a permit, carry a worker of the lane that gets the next place. It
-// reports false if that place is for a task of the queue.
+// reports false if that place is for a task of the queue, or there is no token for any lane.
 func (e *Engine) takeBid(w *Worker) bool {
 	now := e.root().now()
-	b := e.lanes.best(now, e.hasQueued())
+	b := e.lanes.best(now, e.hasQueued(), e.isDry())
+	if b != nil && !e.admitsBid(b) {
+		b = e.lanes.best(now, e.hasQueued(), true)
+	}
+	if b == nil {
+		return false
+	}
 	e.lanes.begins(b)
 	if b == &e.lanes.own {
+		b.number = e.lanes.next() // lanes with an equal claim come before the next task of the queue
 		w.since = now
 		return false
 	}

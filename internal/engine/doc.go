@@ -82,8 +82,9 @@
 //     a lane looks before each task whether its place is wanted above.
 //  9. A goroutine that finds a task and no token says, under the lock, that the engine is throttled, and joins the
 //     waiters of the bucket. The goroutine of the bucket's timer says, under the lock, that the engine is not
-//     throttled any more, and looks at the queue afterwards. A goroutine that adds a task looks at throttled
-//     afterwards.
+//     throttled any more, and looks at the queue and the bids afterwards. A goroutine that adds a task looks at
+//     throttled afterwards. A lane with the bucket of its parent bids instead, before it releases the lock, and the
+//     engine above that joins the bucket stays throttled as long as a lane bids for a token.
 //
 // In each rule one side writes and then looks, and the other side writes and then looks in the opposite order. Go's
 // atomics are sequentially consistent, so one of the two must see the other.

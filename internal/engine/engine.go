@@ -441,13 +441,13 @@ func (e *Engine) serve() (settled bool) {
 		}
 		// The queue is full. A free worker still has room for one more task, unless the worker is wanted
 		// elsewhere first.
-		if e.placeWanted() || e.delegating() || e.hasBids() || e.throttled() || !e.tryPlace() {
+		if e.placeWanted() || e.delegating() || e.hasBids() || e.isDry() || !e.tryPlace() {
 			return true
 		}
 		task, k, ok := e.takeQueued()
 		if !ok {
 			e.dropPlace()
-			return e.throttled()
+			return e.isDry()
 		}
 		e.assign(task, k, nil)
 	}
@@ -490,6 +490,7 @@ func (e *Engine) settle() (settled bool) {
 		e.wind()
 		e.regate()
 	}
+	e.bidsForToken()
 	return settled
 }
 

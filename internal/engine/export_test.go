@@ -187,6 +187,14 @@ func (e *Engine) HurriedUntil() time.Duration { return time.Duration(e.hurried.L
 func (e *Engine) Unhurry()                    { e.hurried.Store(0) }
 func (e *Engine) Clock() time.Duration        { return time.Since(e.clock) }
 
+// Granted returns the tokens that have been granted and not used yet.
+func (e *Engine) Granted() int64 {
+	if e.rated == nil {
+		return 0
+	}
+	return e.rated.granted.Load()
+}
+
 // Waits is how many calls of Wait wait, or have given up.
 func (e *Engine) Waits() int {
 	e.mu.Lock()
@@ -231,10 +239,10 @@ func (b *Bids) Add(priority, share int32, aging time.Duration) *Bid {
 	return x
 }
 
-func (b *Bids) Enter(x *Bid, now, oldest time.Duration) { b.enter(x, now, oldest) }
-func (b *Bids) Leave(x *Bid, now time.Duration)         { b.leave(x, now) }
+func (b *Bids) Enter(x *Bid, now, oldest time.Duration) { b.enter(x, now, oldest, false) }
+func (b *Bids) Leave(x *Bid, now time.Duration)         { b.leave(x, now, false) }
 func (b *Bids) Charge(x *Bid, since, now time.Duration) { b.charge(x, since, now) }
-func (b *Bids) Best(now time.Duration) *Bid             { return b.best(now, false) }
+func (b *Bids) Best(now time.Duration) *Bid             { return b.best(now, false, false) }
 func (b *Bids) Begins(x *Bid)                           { b.begins(x) }
 func (x *bid) Used() float64                            { return x.used }
 

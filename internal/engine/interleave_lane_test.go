@@ -399,6 +399,63 @@ func (c *countdown) Ended(n int, by *engine.Worker) {
 // tokenScenes are about lanes that wait for tokens.
 var tokenScenes = []step.Scene{
 	in("two lanes get tokens, one after the other", 1, 1, func(w *world) { w.lanesWithoutTokens() }, quiet),
+	in("a lane waits for a token while a place is free", 2, 1, func(w *world) {
+		w.rates()
+		l := w.lane(1, 2)
+		w.Go("submitter", func() { l.submit(l.task("a")); l.submit(l.task("b")) })
+	}, quiet),
+	in("a lane hands its task back when it gets a place and a token", 1, 1, func(w *world) {
+		l, release := w.laneWaitsForPlace()
+		w.Go("release", func() { close(release) })
+		w.Go("shutdown", func() {
+			l.shuts()
+			l.Close()
+		})
+	}, quiet),
+	in("a lane hands its task back when a token comes", 1, 1, func(w *world) {
+		w.rates()
+		l := w.lane(1, 2)
+		w.Quietly(func() {
+			l.accept(l.task("first")) // takes the token
+			w.Settle()
+			l.accept(l.task("a"))
+			w.Settle()
+		})
+		w.Go("shutdown", func() {
+			l.shuts()
+			l.Close()
+		})
+	}, passing),
+	in("a lane of a lane waits for a token next to one that needs none", 1, 1, func(w *world) {
+		w.rates()
+		l := w.lane(1, 1)
+		s, free := l.lane(1, 2), l.laneWithoutTokens(1, 1)
+		w.Quietly(func() {
+			s.accept(s.task("first")) // takes the token
+			w.Settle()
+		})
+		w.Go("submitter", func() { s.submit(s.task("a")); s.submit(s.task("b")) })
+		w.Go("other", func() { free.submit(free.task("other")) })
+	}, quiet, shallow),
+	in("a lane waits for a token, and gets subtasks that need none", 2, 2, func(w *world) {
+		w.rates()
+		l := w.lane(2, 2)
+		begin, queued := time.Now(), make(chan struct{})
+		one, other := l.pair("children")
+		parent := l.parent("", one, other)
+		w.Quietly(func() {
+			l.accept((&task{name: "parent", on: func(own *engine.Worker) {
+				<-queued
+				parent.on(own)
+				w.Check(time.Since(begin) == 0, "the subtasks have waited for a token")
+			}}))
+			w.Settle()
+			l.accept(l.task("queued"))
+			w.Settle()
+		})
+		w.turns.Add(-2) // the subtasks
+		close(queued)
+	}, quiet),
 	in("a lane withdraws its bid just when a token comes for it", 1, 1, func(w *world) {
 		w.rates()
 		l, k := w.lane(1, 2), w.lane(1, 2)
@@ -460,6 +517,18 @@ func (w *world) lanesWithoutTokens() (l, k *world) {
 		w.Settle()
 	})
 	return l, k
+}
+
+// laneWaitsForPlace returns a lane that has a task and waits for a place, and what frees that. There is a token.
+func (w *world) laneWaitsForPlace() (l *world, release chan struct{}) {
+	w.rates()
+	l, free := w.lane(1, 2), w.laneWithoutTokens(1, 2)
+	release = free.busy()
+	w.Quietly(func() {
+		l.accept(l.task("a"))
+		w.Settle()
+	})
+	return l, release
 }
 
 // lanesWithRates are scenes of lanes in which all may take tokens.

@@ -83,6 +83,14 @@ func (w *world) laneOf(of engine.LaneConfig, limit, queue int, settings ...setti
 	return l
 }
 
+// laneWithoutTokens is lane for tasks that take no tokens.
+func (w *world) laneWithoutTokens(limit, queue int) *world {
+	rate := w.rate
+	w.rate = nil
+	defer func() { w.rate = rate }()
+	return w.lane(limit, queue)
+}
+
 // value is what travels through the engine for j.
 func (j *task) value() engine.Task { return engine.Task{P: unsafe.Pointer(j)} }
 
@@ -553,6 +561,8 @@ func (w *world) finish() {
 	}
 	w.rests()
 	w.Quietly(func() {
+		w.hasNoTokens()
+		w.eachLane((*world).hasNoTokens)
 		w.isWhole()
 		w.eachLane((*world).isWhole)
 		w.closes()
@@ -561,6 +571,10 @@ func (w *world) finish() {
 		w.isRight()
 		w.eachLane((*world).isRight)
 	})
+}
+
+func (w *world) hasNoTokens() {
+	w.Check(w.Granted() == 0, "%d tokens are lost", w.Granted())
 }
 
 func (w *world) isRight() {

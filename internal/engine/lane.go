@@ -82,6 +82,7 @@ func (e *Engine) InitLane(parent *Engine, c *Config, l LaneConfig) {
 		parent.lanes.init()
 		parent.lanes.wanted.Store(int64(calm))
 	}
+	e.sharesTokens()
 	parent.lanes.add(&e.lane.bid, int32(l.Priority), int32(l.Share), l.Aging)
 	parent.lanes.note(e)
 	if parent.closed {
@@ -182,8 +183,8 @@ func (e *Engine) depth() (n int) {
 // bidding reports whether e has bid for a place: then no worker comes before e gets the place.
 func (e *Engine) bidding() bool { return e.lane != nil && e.lane.bid.at > 0 }
 
-// hasBids reports whether lanes of e have bid for places.
-func (e *Engine) hasBids() bool { return e.lanes != nil && len(e.lanes.order.items) > 0 }
+// hasBids reports whether lanes of e have bid for places, and do not wait for a token for which e waits.
+func (e *Engine) hasBids() bool { return e.lanes != nil && e.lanes.first(e.throttled()) != nil }
 
 // coming reports whether a worker is about to look for a task, or to begin one.
 func (e *Engine) coming() bool { return e.permits.searching() && !e.bidding() }
@@ -265,12 +266,14 @@ func (e *Engine) unlockFamily() (settled bool) {
 // the token.
 func (e *Engine) seek() {
 	p := e.lane.parent
-	if p.hasPlace() {
+	takes := e.needsToken()
+	if !(takes && e.isDry()) && p.hasPlace() {
 		e.embark(e.recruit(), orderSearch, nil)
 		return
 	}
 	b := &e.lane.bid
-	p.lanes.enter(b, p.root().now(), e.oldest())
+	b.takes = takes
+	p.lanes.enter(b, p.root().now(), e.oldest(), p.isDry())
 	p.touch()
 	e.offerAgain(e)
 }
@@ -278,14 +281,14 @@ func (e *Engine) seek() {
 // unbid withdraws the bid of a lane, and releases its permit and token.
 func (e *Engine) unbid() {
 	p := e.lane.parent
-	p.lanes.leave(&e.lane.bid, p.root().now())
+	p.lanes.leave(&e.lane.bid, p.root().now(), p.isDry())
 	e.permits.release(true)
 	p.touch()
 }
 
 // lodge makes w, which is idle and has a permit, carry a worker of the lane that bid.
 func (e *Engine) lodge(b *bid, w *Worker, now time.Duration) {
-	e.lanes.leave(b, now)
+	e.lanes.leave(b, now, e.isDry())
 	e.lanes.serve(b)
 	u := b.lane.recruit()
 	u.order = orderSearch
@@ -309,8 +312,21 @@ func (e *Engine) reviewBid() {
 		e.queue.shed(e.Void, e.gone)
 		e.regate()
 	}
-	if !e.hasWork() {
+	b := &e.lane.bid
+	switch takes := e.needsToken(); {
+	case !e.hasWork():
 		e.unbid()
+	case takes != b.takes:
+		e.lane.parent.lanes.become(b, takes)
+		e.lane.parent.touch()
+	}
+}
+
+// bidsForToken bids if e is a lane whose tasks can only wait for a token. It does so before the lock is released:
+// the engine that joins the bucket stays throttled as long as somebody bids.
+func (e *Engine) bidsForToken() {
+	if e.lane != nil && !e.bidding() && e.isDry() && e.needsToken() && e.hasWork() && !e.placeWanted() && e.permits.tryWake() {
+		e.seek()
 	}
 }
 
@@ -341,8 +357,8 @@ func (e *Engine) press() {
 	switch {
 	case e.halted() || e.placeWanted() || e.delegating():
 		u = pressed
-	case len(b.order.items) > 0:
-		u = urgencyOf(b.order.items[0].level)
+	case e.hasBids():
+		u = urgencyOf(b.first(e.throttled()).level)
 		if len(b.steps.items) > 0 {
 			u |= aging
 		}
@@ -391,7 +407,7 @@ func (e *Engine) givesWay(w *Worker) bool {
 // hasQueued reports whether there is a task in the queue that a worker may take.
 func (e *Engine) hasQueued() bool {
 	e.queue.advance()
-	return e.ready() || e.lined()
+	return !e.isDry() && (e.ready() || e.lined())
 }
 
 // turnIsOver reports whether w, which is carried by a worker of e, must leave its place. It charges the time
@@ -409,7 +425,7 @@ func (e *Engine) turnIsOver(w *Worker) bool {
 		b.oldest = w.engine.oldest()
 		b.level, b.aged = e.lanes.levelAt(b, now)
 	}
-	y := e.lanes.best(now, e.hasQueued())
+	y := e.lanes.best(now, e.hasQueued(), e.isDry())
 	began = began && y != nil && y.level == b.level && y.aged == b.aged
 	if y == b || !began && !b.cedes(y) {
 		e.lanes.begins(b)
@@ -481,7 +497,7 @@ func (e *Engine) spareWorker() *Worker {
 // hasRoom reports whether one more task may begin, by the permits of e and, for a lane, of the engines above.
 // permits is the word of e.
 func (e *Engine) hasRoom(permits uint64) bool {
-	return !e.throttled() && e.hasPermits(permits)
+	return !e.isDry() && e.hasPermits(permits)
 }
 
 // hasPermits is hasRoom, whether or not tasks in the queue of e wait for a token: lanes do not wait for those.

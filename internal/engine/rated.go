@@ -10,22 +10,27 @@ import "sync/atomic"
 // the bucket, and is throttled. Until grant gets it a token, the queue is as good as empty, and its head is
 // gated.
 //
-// Invariant: while the engine is throttled, it is one of the bucket's waiters, or grant is about to be
-// called. throttled is set under the lock. grant clears it under the lock, looks at the queue afterwards, and
+// A lane with the bucket of its parent is never throttled. It bids for a place and a token together, and the
+// parent takes the token: see needsToken. If there is none, the engine is throttled that joins the bucket for
+// all of them, and such bids are passed over. So tokens go to lanes by the same order as places. And if now
+// the tokens are scarce, now the places, no lane has to move between two lists of waiters.
+//
+// Invariant: while an engine is throttled, it is one of the bucket's waiters, or grant is about to be called.
+// throttled is set under the lock. grant clears it under the lock, looks at the queue and the bids afterwards, and
 // wakes a worker. Goroutines that add a task look at throttled afterwards.
 type rated struct {
 	bucket    *Bucket
+	joins     *Engine // the engine that joins the bucket: this one, or the highest one above of which all below have the bucket
 	waiter    TokenWaiter
-	granted   atomic.Int64 // tokens that the bucket has granted and that are not used yet
-	since     atomic.Int64 // when it granted them, in ticks of its clock
+	granted   atomic.Int64 // tokens that the bucket, or the parent, has granted and that are not used yet
+	since     atomic.Int64 // when the bucket granted them, in ticks of its clock
 	throttled atomic.Bool  // changed under Engine.mu
 }
 
 // Rate makes each task that is taken from the queue take a token from b. It must be called before the first
 // task, and for a lane before InitLane.
 func (e *Engine) Rate(b *Bucket) {
-	e.rated = &rated{bucket: b}
-	e.rated.waiter = TokenWaiter{Grant: e.grant, Many: true}
+	e.rated = &rated{bucket: b, joins: e}
 	e.takesTokens()
 }
 
@@ -36,10 +41,30 @@ func (e *Engine) takesTokens() {
 	}
 }
 
-// throttled reports whether tasks in the queue wait for a token.
+// sharesTokens notes that e, a lane, may have the bucket of its parent.
+func (e *Engine) sharesTokens() {
+	if p := e.lane.parent; e.rated != nil && p.rated != nil && p.rated.bucket == e.rated.bucket {
+		e.rated.joins = p.rated.joins
+	}
+}
+
+// throttled reports whether e waits for a token as one of the waiters of the bucket.
 func (e *Engine) throttled() bool { return e.rated != nil && e.rated.throttled.Load() }
 
-// ready reports whether a worker would find a task in the queue, and may take it. It needs no lock.
+// isDry reports whether e, or the engine above that joins the bucket for it, is throttled. Then a worker of e
+// would find no token.
+func (e *Engine) isDry() bool {
+	r := e.rated
+	return r != nil && r.granted.Load() == 0 && r.joins.throttled()
+}
+
+// needsToken reports whether all that e, a lane, has to do takes tokens from the bucket of the parent.
+func (e *Engine) needsToken() bool {
+	return e.rated != nil && e.rated.joins != e && !e.delegating() && (e.lanes == nil || len(e.lanes.order.items) == 0)
+}
+
+// ready reports whether a worker would find a task in the queue, and may take it. It needs no lock. In a lane
+// that needs tokens a worker may find none: then the lane has to bid.
 func (e *Engine) ready() bool { return e.queue.ready() && !e.throttled() }
 
 // take takes a token, if there is one. Granted tokens that were not used in time go back first: the bucket
@@ -52,6 +77,9 @@ func (r *rated) take() bool {
 			return true
 		}
 	}
+	if above := r.joins.rated; above != r {
+		return above.take()
+	}
 	return r.bucket.Take()
 }
 
@@ -60,38 +88,100 @@ func (r *rated) take() bool {
 func (r *rated) unused() { r.bucket.Return(1 + int(r.granted.Swap(0))) }
 
 // admits takes a token for a task that is there. It is called under the lock. If there is no token, it
-// throttles the engine.
+// throttles the engine that joins the bucket.
 func (e *Engine) admits() bool {
 	r := e.rated
 	switch {
 	case r == nil:
 		return true
-	case r.throttled.Load():
+	case e.isDry():
 		return false
 	case r.take():
 		return true
 	}
-	r.throttled.Store(true)
-	if !r.bucket.Join(&r.waiter) {
-		e.regate()
+	by := r.joins
+	by.rated.throttled.Store(true)
+	if by.rated.joinsBucket() {
+		by.rated.throttled.Store(false)
+		return true
+	}
+	by.regate()
+	by.touch()
+	for now := e.root().now(); ; e = e.lane.parent {
+		if e.lanes != nil {
+			e.lanes.look(now, true)
+		}
+		if e == by {
+			return false
+		}
+	}
+}
+
+// joinsBucket takes a token and reports true, or makes the engine one of the waiters of the bucket and reports
+// false.
+func (r *rated) joinsBucket() bool {
+	if r.waiter.Grant == nil {
+		r.waiter.Grant, r.waiter.Many = r.joins.grant, true
+	}
+	return r.bucket.Join(&r.waiter)
+}
+
+// admitsBid takes a token for b, a bid for a place of e, if it needs one, and leaves it with the engine whose tasks
+// are to take it.
+func (e *Engine) admitsBid(b *bid) bool {
+	r, to := e.rated, e
+	if b.lane != nil {
+		to = b.lane
+	}
+	if r == nil || b.lane != nil && !b.takes {
+		return true
+	}
+	since := r.bucket.now()
+	if r.granted.Load() > 0 {
+		since = r.since.Load()
+	}
+	if !e.admits() {
 		return false
 	}
-	r.throttled.Store(false)
+	to.rated.since.Store(since)
+	to.rated.granted.Add(1)
 	return true
 }
 
-// unthrottle ends the throttling if no task is left in the queue: all have been handed back, have started out
-// of turn, or are void.
+// returnUnused returns the tokens that the parent of e, a lane, has granted for a place that e does not use for tasks
+// which take tokens.
+func (e *Engine) returnUnused() {
+	if r := e.rated; r != nil && r.joins != e && r.granted.Load() > 0 {
+		if n := r.granted.Swap(0); n > 0 {
+			r.bucket.Return(int(n))
+		}
+	}
+}
+
+// unthrottle ends the throttling, and returns granted tokens, if no task is left for them: all have been handed
+// back, have started out of turn, or are void.
 func (e *Engine) unthrottle() {
-	if !e.throttled() {
+	r := e.rated
+	if r == nil || r.joins != e || !r.throttled.Load() && r.granted.Load() == 0 {
 		return
 	}
 	if e.queue.dead.Load() > 0 || e.suspects {
 		e.queue.shed(e.Void, e.gone)
 	}
-	if !e.holdsTasks() && e.rated.bucket.Leave(&e.rated.waiter) {
-		e.rated.throttled.Store(false)
+	if e.awaitsTokens() {
+		return
 	}
+	if n := r.granted.Swap(0); n > 0 {
+		r.bucket.Return(int(n))
+	}
+	if r.throttled.Load() && r.bucket.Leave(&r.waiter) {
+		r.throttled.Store(false)
+	}
+}
+
+// awaitsTokens reports whether there is a task that needs a token, or a lane that bids for one.
+func (e *Engine) awaitsTokens() bool {
+	return e.holdsTasks() || e.lanes != nil && len(e.lanes.tokens.items) > 0
 }
 
 // holdsTasks reports whether there is a task that needs a token.
@@ -106,7 +196,10 @@ func (e *Engine) grant(tokens int) {
 	e.mu.Lock()
 	r := e.rated
 	r.throttled.Store(false)
-	if word := e.permits.word.Load(); e.holdsTasks() && (e.hasRoom(word) || word&searchingBit != 0) {
+	if e.lanes != nil {
+		e.lanes.look(e.root().now(), false)
+	}
+	if word := e.permits.word.Load(); e.awaitsTokens() && (e.hasRoom(word) || word&searchingBit != 0) {
 		r.since.Store(r.bucket.now())
 		r.granted.Add(int64(tokens))
 	} else {

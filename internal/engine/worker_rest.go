@@ -128,6 +128,7 @@ func (e *Engine) park(w *Worker) (task Task, o order) {
 // goroutine that has run nothing but a small task then ends on the small stack that it was born with.
 func (e *Engine) depart(w *Worker) {
 	w.gone = true
+	e.returnUnused()
 	if e.End != nil {
 		e.unlock() // others go on while End closes what the worker owns
 		defer func() {
