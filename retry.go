@@ -293,14 +293,17 @@ func retriedTask(r *Retrier, all bool, rate *RateLimit, task func(ctx context.Co
 
 // For package par, which calls the function of a loop or stream itself.
 func init() { //nolint:gochecknoinits // it starts nothing
+	inside.Caught = func(value any) any { return new(reporter).caught(value) }
+	inside.Report = func(pool, panicked any) {
+		p, c := panicked.(*Panic), &pool.(*Pool).core
+		p.Pool = c.reporter.name()
+		c.reportPanic(p)
+	}
 	inside.MustBeRetrier = func(r any) { r.(*Retrier).mustBeMade() }
 	inside.Retry = func(ctx context.Context, r any, call func(ctx context.Context) error, all bool, rate any) error {
 		limit, _ := rate.(*RateLimit)
-		err, panicked := r.(*Retrier).do(ctx, call, tries{all, limit, passPlaceless})
-		if panicked != nil {
-			panic(panicked)
-		}
-		return err
+		again := r.(*Retrier)
+		return again.passOn(again.do(ctx, call, tries{all, limit, passPlaceless}))
 	}
 	inside.MustBeRate = func(r any) { r.(*RateLimit).mustBeMade() }
 	inside.TakeTurn = func(ctx context.Context, r any) error { return r.(*RateLimit).waitPlaceless(ctx) }

@@ -30,10 +30,7 @@ func Each[T any, S Source[T]](ctx context.Context, items S, fn func(context.Cont
 func each[T any, S Source[T]](ctx context.Context, o *options, items S, fn func(context.Context, T) error) error {
 	all, from := open[T](items)
 	if from != nil {
-		return pulled(ctx, o, from, func(item T, err error) func(context.Context) error {
-			if err != nil {
-				return failed(err)
-			}
+		return pulled(ctx, o, from, func(item T) func(context.Context) error {
 			return func(ctx context.Context) error { return fn(ctx, item) }
 		})
 	}
@@ -109,11 +106,8 @@ func Map[T, R any, S Source[T]](ctx context.Context, items S, fn func(context.Co
 		return results, err
 	}
 	var results list[R]
-	err := pulled(ctx, &o, from, func(item T, err error) func(context.Context) error {
+	err := pulled(ctx, &o, from, func(item T) func(context.Context) error {
 		place := results.add()
-		if err != nil {
-			return failed(err)
-		}
 		return func(ctx context.Context) error {
 			result, err := call(ctx, item)
 			*place = result
@@ -145,10 +139,7 @@ func Filter[T any, S Source[T]](ctx context.Context, items S, keep func(context.
 		kept bool
 	}
 	var candidates list[candidate]
-	err := pulled(ctx, &o, from, func(item T, err error) func(context.Context) error {
-		if err != nil {
-			return failed(err)
-		}
+	err := pulled(ctx, &o, from, func(item T) func(context.Context) error {
 		c := candidates.add()
 		c.item = item
 		return func(ctx context.Context) error {

@@ -2,7 +2,6 @@ package par
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 
 	"github.com/64ed045f/weir"
@@ -37,20 +36,6 @@ type listening struct {
 
 // Refused implements [inside.Refusals].
 func (l listening) Refused(_ inside.Mark, why error) { l.lost(why) }
-
-// settle waits for the helpers after a panic that the caller will raise. Their panics are logged.
-func settle(helpers interface{ Wait() error }) {
-	defer func() {
-		if value := recover(); value != nil {
-			logPanic(caught(value))
-		}
-	}()
-	_ = helpers.Wait()
-}
-
-func logPanic(p *weir.Panic) {
-	slog.Error("par: function panicked", "panic", p.Value, "stack", string(p.Stack))
-}
 
 // newFeeder returns a group for the goroutine that reads a source.
 func (o *options) newFeeder(ctx context.Context, cancel context.CancelCauseFunc) taskGroup {

@@ -32,11 +32,12 @@ type loop struct {
 	helpers taskGroup
 	helper  func(context.Context) error // the method value of help, made once
 
-	clock          time.Time    // when the loop began; now counts from it
-	working        atomic.Int64 // workers that take part at the moment
-	share.Division              // places are held by the helpers in the group, and by the caller if it takes part
+	clock          time.Time     // when the loop began; now counts from it
+	working        atomic.Uint64 // workers that take part at the moment, plus 1<<32 times those that have begun
+	share.Division               // places are held by the helpers in the group, and by the caller if it takes part
 
 	begun    atomic.Bool // a helper has begun since do asked for the first one
+	panicked atomic.Bool // a worker has panicked
 	short    atomic.Bool // a helper was lost; workers ask for another one from time to time
 	watching sync.Once
 	unwatch  func()
@@ -111,7 +112,7 @@ func (l *loop) lose(why error) {
 	l.short.Store(true)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.refused = why
+	l.refused = cmp.Or(why, l.refused)
 }
 
 // noneRan returns why the pool refused the helpers, if no helper has begun.

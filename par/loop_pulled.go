@@ -10,8 +10,9 @@ import (
 // errLeft is the cause with which a loop or stream cancels its tasks when its caller leaves it early.
 var errLeft = errors.New("par: the caller has left")
 
-// pulled runs each item of a sequence as a task of its own. The caller's goroutine runs the sequence.
-func pulled[T any](ctx context.Context, o *options, from pull[T], task func(T, error) func(context.Context) error) error {
+// pulled runs each item of a sequence as a task of its own, which task returns. The caller's goroutine runs the
+// sequence.
+func pulled[T any](ctx context.Context, o *options, from pull[T], task func(T) func(context.Context) error) error {
 	opts := []weir.GroupOption{weir.Limit(o.limit)}
 	if o.keepGoing {
 		opts = append(opts, weir.KeepGoing())
@@ -27,22 +28,51 @@ func pulled[T any](ctx context.Context, o *options, from pull[T], task func(T, e
 		first := members.Err() == nil
 		g.Cancel(errLeft)
 		if first {
-			settle(g)
-		} else {
-			_ = g.Wait() // a call may have panicked before
+			o.settle(g)
+			return
 		}
+		value := recover()
+		if value == nil { // it was runtime.Goexit
+			_ = g.Wait()
+			return
+		}
+		o.waitAfter(g, caught(value))
+		panic(value)
 	}()
 	from(members, func(item T, err error) bool {
-		g.Go(task(item, err))
+		run := task(item) // also for an error, which has its place among the results
+		if err != nil {
+			run = o.fails(g, err)
+		}
+		g.Go(run)
 		return members.Err() == nil
 	})
 	ended = true
 	return unmarked(g.Wait())
 }
 
-// failed returns the task for an error that the source gave instead of an item.
-func failed(err error) func(context.Context) error {
-	return func(context.Context) error { return sourceError{err} }
+// waitAfter waits for the tasks of g, which were cancelled before the sequence panicked. If a task has panicked,
+// waitAfter reports the panic of the sequence, and panics with the task's.
+func (o *options) waitAfter(g *weir.Group, sequence *weir.Panic) {
+	defer func() {
+		if first := recover(); first != nil {
+			o.report(sequence)
+			panic(first)
+		}
+	}()
+	_ = g.Wait()
+}
+
+// fails returns the task for an error that the source gave instead of an item. It ends the loop as a task of g that
+// fails does, except that the cause is the error itself, without an index.
+func (o *options) fails(g *weir.Group, err error) func(context.Context) error {
+	return func(context.Context) error {
+		if o.keepGoing {
+			return sourceError{err}
+		}
+		g.Cancel(err)
+		return nil
+	}
 }
 
 // sourceError marks an error of the source, which is reported as it is, without the index that a group adds.

@@ -20,6 +20,7 @@ type worker struct {
 	at     int           // the item that runs, if the body records it
 	began  time.Duration // when the claim was made
 	ended  bool          // returned normally, without a panic or runtime.Goexit
+	first  bool          // was the first to panic
 	state  any           // belongs to the body
 	claims int
 	asking bool // asks for helpers from time to time, as the pool may have had no room for all
@@ -31,7 +32,7 @@ type worker struct {
 }
 
 func (l *loop) newWorker(ctx context.Context) *worker {
-	l.working.Add(1)
+	l.working.Add(1<<32 + 1)
 	w := &worker{loop: l, ctx: ctx, Worker: l.Join(), grain: 1}
 	w.raised.Store(1)
 	return w
@@ -161,6 +162,7 @@ func (w *worker) finish() {
 	if !w.ended {
 		if value = recover(); value != nil {
 			l.Signal.Or(share.Halt)
+			w.first = l.panicked.CompareAndSwap(false, true)
 		} else {
 			again = w.exited()
 		}
@@ -169,8 +171,9 @@ func (w *worker) finish() {
 	if again {
 		l.recruit() // replaces this worker
 	}
-	// Helpers that still wait for a worker will find nothing to do, and on a pool that wait may be long.
-	if l.working.Add(-1) == 0 && l.Places() > 0 && (l.Signal.Load()&share.Halt != 0 || l.Drained()) {
+	// Helpers that still wait for a worker will find nothing to do, and on a pool that wait may be long. But one of
+	// them may have begun meanwhile, and have claimed the last items.
+	if n := l.working.Add(^uint64(0)); uint32(n) == 0 && l.Places() > 0 && (l.Signal.Load()&share.Halt != 0 || l.Drained() && l.working.Load() == n) {
 		l.helpers.Cancel(errOver)
 	}
 	if value != nil {

@@ -1,16 +1,35 @@
 package par
 
 import (
+	"log/slog"
+
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/inside"
-	"github.com/64ed045f/weir/internal/race"
 )
 
 // caught returns the Panic for a recovered value, as a group does for its tasks. Only a deferred function may
 // call it.
-func caught(value any) *weir.Panic {
-	if passed, ok := value.(*race.Panic); ok {
-		return &weir.Panic{Value: passed.Value, Stack: inside.PanicPart(passed.Stack)}
+func caught(value any) *weir.Panic { return inside.Caught(value).(*weir.Panic) }
+
+// report deals with a panic that no caller gets: on a pool as with those of its tasks.
+func (o *options) report(p *weir.Panic) {
+	if o.pool != nil {
+		inside.Report(o.pool, p)
+	} else {
+		logPanic(p)
 	}
-	return &weir.Panic{Value: value, Stack: inside.PanicStack()}
+}
+
+func logPanic(p *weir.Panic) {
+	slog.Error("par: function panicked", "panic", p.Value, "stack", string(p.Stack))
+}
+
+// settle waits for the helpers after a panic that the caller will raise. It reports theirs.
+func (o *options) settle(helpers interface{ Wait() error }) {
+	defer func() {
+		if value := recover(); value != nil {
+			o.report(value.(*weir.Panic))
+		}
+	}()
+	_ = helpers.Wait()
 }

@@ -2,6 +2,8 @@ package par_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -61,6 +63,15 @@ func TestTheFirstOfSeveralPanicsComesOut(t *testing.T) {
 			}, par.Limit(2))
 		})
 	})
+	check.Bubble(t, "a call before the sequence of its loop", func(t *testing.T) {
+		firstPanic(t, func() {
+			_ = par.Each(t.Context(), func(yield func(int) bool) {
+				_ = yield(0)
+				synctest.Wait()
+				panic("second")
+			}, func(context.Context, int) error { panic("first") })
+		})
+	})
 	check.Bubble(t, "a source before a call of its stream", func(t *testing.T) {
 		firstPanic(t, func() {
 			for _, err := range par.Stream(t.Context(), source, func(ctx context.Context, _ int) (int, error) {
@@ -71,4 +82,36 @@ func TestTheFirstOfSeveralPanicsComesOut(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestAPoolGetsTheOtherPanicsOfALoop(t *testing.T) {
+	for _, callerFirst := range []bool{false, true} {
+		check.Bubble(t, fmt.Sprint("the caller first: ", callerFirst), func(t *testing.T) {
+			var reported []any
+			p := weir.New(2, weir.OnPanic(func(p *weir.Panic) { reported = append(reported, p.Value) }))
+			defer p.Close()
+			caller, first := goroutine(), make(chan struct{})
+			value := check.Caught(func() {
+				par.Range(1000, func(lo, hi int) {
+					time.Sleep(time.Duration(hi-lo) * time.Second)
+					switch {
+					case lo == 0: // before there are helpers
+					case (goroutine() == caller) == callerFirst:
+						close(first)
+						panic("first")
+					default:
+						<-first
+						synctest.Wait() // the first one has panicked
+						panic("second")
+					}
+				}, par.Limit(2), par.On(p))
+			})
+			if panicked, ok := value.(*weir.Panic); !ok || panicked.Value != any("first") {
+				t.Errorf("panicked with %v, want first", value)
+			}
+			if !slices.Equal(reported, []any{"second"}) {
+				t.Errorf("%v were reported, want second", reported)
+			}
+		})
+	}
 }

@@ -97,9 +97,24 @@ func divide(o options, r share.Run, grain int, body func(lo, hi int)) {
 		return r.Hi
 	}
 	l.Put(r)
+	l.doWithCaller(grain)
+}
+
+// doWithCaller runs the body for all items, on the caller and helpers.
+func (l *loop) doWithCaller(grain int) {
+	defer l.end()
+	l.takesPart(grain)
+	for !l.Drained() { // a helper that the pool has ended in the middle had taken over indices after the caller left
+		l.Again()
+		l.takesPart(grain)
+	}
+}
+
+// takesPart makes the caller a worker of the loop, and returns when no worker is left.
+func (l *loop) takesPart(grain int) {
 	l.Reserve()
 	w := l.newWorker(l.ctx)
-	w.grain, w.asking = grain, o.pool != nil
+	w.grain, w.asking = grain, l.pool != nil
 	defer w.conclude()
 	defer w.finish()
 	for range l.length - 1 {
@@ -111,20 +126,24 @@ func divide(o options, r share.Run, grain int, body func(lo, hi int)) {
 	w.ended = true
 }
 
-// conclude is deferred by a caller that takes part. It waits for the helpers.
+// conclude is deferred by a caller that takes part. It waits for the helpers, and panics if one of the workers has.
 func (w *worker) conclude() {
 	l := w.loop
 	var own *weir.Panic
 	if value := recover(); value != nil {
 		own = caught(value)
 	}
-	defer l.end()
 	// Helpers return no error: they can only panic or exit.
-	if g, ok := l.helpers.(*goroutines); ok && own != nil {
+	g, ok := l.helpers.(*goroutines)
+	switch {
+	case own == nil:
+	case ok:
 		g.note(own) // Wait panics with the first one
-	} else if own != nil {
-		settle(l.helpers)
+	case w.first:
+		l.settle(l.helpers)
 		panic(own)
+	default:
+		l.report(own)
 	}
 	_ = l.helpers.Wait()
 	if w.ended && l.exited {

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -102,3 +104,28 @@ func TestKeepGoingKeepsTheErrorsOfAllTries(t *testing.T) {
 		}
 	})
 }
+
+func TestThePanicOfTheLastTryComesOutAsItIs(t *testing.T) {
+	again := weir.Retry(weir.RetryPolicy{Tries: 2, Wait: 1, Panics: true})
+	call := func(context.Context, int) (int, error) { panicsHere(); return 0, nil }
+	p := weir.New(2)
+	defer p.Close()
+	for name, run := range map[string]func(){
+		"slice":    func() { _, _ = par.Map(t.Context(), []int{1}, call, par.Retry(again)) },
+		"sequence": func() { _, _ = par.Map(t.Context(), slices.Values([]int{1}), call, par.Retry(again)) },
+		"pool":     func() { _, _ = par.Map(t.Context(), []int{1}, call, par.Retry(again), par.On(p)) },
+		"stream": func() {
+			for _, err := range par.Stream(t.Context(), []int{1}, call, par.Retry(again)) {
+				t.Errorf("there is an item, with error %v", err)
+			}
+		},
+	} {
+		panicked, _ := check.Caught(run).(*weir.Panic)
+		if panicked == nil || panicked.Value != any("here") || !strings.Contains(string(panicked.Stack), "panicsHere") {
+			t.Errorf("%s: panicked with %+v", name, panicked)
+		}
+	}
+}
+
+//go:noinline
+func panicsHere() { panic("here") }

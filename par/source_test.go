@@ -102,6 +102,25 @@ func TestACauseOfAnyTypeComesOut(t *testing.T) {
 	}
 }
 
+func TestTheErrorOfASourceIsTheCauseAsItIs(t *testing.T) {
+	check.Bubble(t, "", func(t *testing.T) {
+		source := par.Results(func(yield func(int, error) bool) {
+			if yield(0, nil) {
+				time.Sleep(time.Second)
+				yield(0, errBoom)
+			}
+		})
+		err := par.Each(t.Context(), source, func(ctx context.Context, _ int) error {
+			<-ctx.Done()
+			if cause := context.Cause(ctx); cause != errBoom { //nolint:errorlint // as it is
+				t.Errorf("the cause is %v", cause)
+			}
+			return nil
+		}, par.Limit(4))
+		check.Equal(t, "error", err, errBoom)
+	})
+}
+
 func TestALoopLeavesASilentChannel(t *testing.T) {
 	check.Bubble(t, "at an error", func(t *testing.T) {
 		ch := make(chan int, 1)

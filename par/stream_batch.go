@@ -64,7 +64,7 @@ func BatchFor[T any, S Source[T]](items S, size int, wait time.Duration) *Pipeli
 			return nil
 		})
 		b := batcher[T]{size: size, yield: yield}
-		if b.addFor(ctx, entries, wait) && !ended {
+		if b.addFor(ctx, entries, wait) && !ended && ctx.Err() == nil {
 			_ = feeder.Wait() // panics, or the source has called runtime.Goexit
 			if b.flush() {
 				b.hand(nil, weir.ErrGoexit)
@@ -109,14 +109,14 @@ func (b *batcher[T]) addFor(ctx context.Context, entries <-chan entry[T], wait t
 			if !open {
 				return true
 			}
-			if !b.add(e.item, e.err) {
+			if ctx.Err() != nil || !b.add(e.item, e.err) {
 				return false
 			}
 			if len(b.batch) == 1 {
 				timer.Reset(wait)
 			}
 		case <-due:
-			if !b.flush() {
+			if ctx.Err() != nil || !b.flush() {
 				return false
 			}
 		case <-ctx.Done():

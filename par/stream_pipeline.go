@@ -37,8 +37,13 @@ func Pipe[T, R any, S Source[T]](items S, fn func(context.Context, T) (R, error)
 // only when it has its next result.
 func Results[T any](seq iter.Seq2[T, error]) *Pipeline[T] {
 	mustSource(seq != nil)
-	return &Pipeline[T]{func(_ context.Context, yield func(T, error) bool) {
+	return &Pipeline[T]{func(ctx context.Context, yield func(T, error) bool) {
 		for item, err := range seq {
+			if ctx.Err() != nil {
+				var none T
+				yield(none, outerCause(ctx))
+				return
+			}
 			if !yield(item, err) {
 				return
 			}
@@ -46,8 +51,8 @@ func Results[T any](seq iter.Seq2[T, error]) *Pipeline[T] {
 	}}
 }
 
-// All returns the results of the pipeline, as [Stream] does. The pipeline runs each time the results are
-// ranged over, and not before.
+// All returns the results of the pipeline, as [Stream] does. Those of [Results] go on after an error, as their
+// sequence does. The pipeline runs each time the results are ranged over, and not before.
 func (p *Pipeline[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	mustSource(p != nil)
 	mustContext(ctx != nil)

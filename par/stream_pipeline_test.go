@@ -204,3 +204,26 @@ func TestAStreamMayBeTheSourceOfAPipeline(t *testing.T) {
 		check.Equal(t, "source stopped", source.stopped.Load(), true)
 	})
 }
+
+func TestResultsEndWithTheContext(t *testing.T) {
+	source := par.Results(func(yield func(int, error) bool) {
+		for yield(1, nil) {
+		}
+	})
+	for name, all := range map[string]*par.Pipeline[int]{"alone": source, "in a stage": par.Pipe(source, passOn)} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		n := 0
+		for i, err := range all.All(ctx) {
+			switch n++; {
+			case n == 3:
+				cancel()
+			case n > 3:
+				check.Error(t, err, context.Canceled)
+				check.Equal(t, name+": results", n, 4)
+				check.Equal(t, "item", i, 0)
+			}
+		}
+		check.Equal(t, name+": results", n, 4)
+	}
+}

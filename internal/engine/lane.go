@@ -267,7 +267,7 @@ func (e *Engine) unlockFamily() (settled bool) {
 func (e *Engine) seek() {
 	p := e.lane.parent
 	takes := e.needsToken()
-	if !(takes && e.isDry()) && p.hasPlace() {
+	if (!takes || !e.isDry()) && p.hasPlace() {
 		e.embark(e.recruit(), orderSearch, nil)
 		return
 	}

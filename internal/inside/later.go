@@ -2,8 +2,8 @@ package inside
 
 import "context"
 
-// Package weir sets these variables for package par, which uses them for rates and retries. Each function
-// takes a *weir.Retrier or a *weir.RateLimit, which may be nil.
+// Package weir sets these variables for package par, which uses them for rates, retries and panics. Their
+// arguments are a *weir.Retrier and a *weir.RateLimit, which may be nil, a *weir.Pool and a *weir.Panic.
 var (
 	// Retry calls call as Retrier.Do does, without holding a place between two tries. Each try but the first
 	// takes a turn of rate, if rate is not nil. If all is set, the error joins the errors of all tries.
@@ -11,6 +11,12 @@ var (
 
 	// TakeTurn waits as RateLimit.Wait does, without holding a place.
 	TakeTurn func(ctx context.Context, rate any) error
+
+	// Caught returns the *weir.Panic for a value that a deferred function has recovered. That function must call it.
+	Caught func(value any) any
+
+	// Report deals with a panic of a task of the pool that no goroutine waits for.
+	Report func(pool, panicked any)
 
 	MustBeRetrier func(retrier any)
 	MustBeRate    func(rate any)
