@@ -177,8 +177,8 @@
 //     and [Groups], for which no goroutine waits.
 //  13. A call that can never be right, such as a nil task or a limit below 1, panics
 //     with a message that says what must hold. What can happen at run time is
-//     an error for [errors.Is]: [ErrClosed], [ErrFull], [ErrExpired], [ErrGoexit], or the cause
-//     of a context.
+//     an error for [errors.Is], such as [ErrClosed], [ErrFull] or the cause of a context, or for
+//     [errors.AsType], such as [*TaskError] or [*RetryError].
 //  14. Workers carry no profiler labels over from the goroutine that started them.
 //  15. Under the race detector the library orders tasks only as promise 5 says. In addition, the end of one task synchronizes
 //     before the start of the next at a constant limit of 1 (of a pool, a lane, a key, a group, an errgroup or a loop), and where the library itself
@@ -208,5 +208,6 @@
 //   - the members of a group wait for a signal which their owner sends after Wait, or after a
 //     Go that finds no room: such a Go returns when a member has ended, or a place is free.
 //
-// The zero values of Pool, FuncPool, FuncContext, Stateful, Keyed, Once and Group are not usable.
+// The zero values of Pool, FuncPool, FuncContext, Stateful, Keyed, Once, Group, Results, Future, Timer,
+// Retrier and RateLimit are not usable.
 package weir

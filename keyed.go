@@ -19,8 +19,9 @@ import (
 // Each key that is in use has a lane, see [Pool.Lane]. All keys together count as one lane of the pool, with
 // a share of 1 and a priority of 0. A key takes memory only while tasks of it are queued or run, or its
 // [Group] is in use. Keys are closed together with the lanes of the pool; a Keyed itself need not be closed.
-// [OnPanic], [OnError], [OnFull] and [CrashOnPanic] of the pool apply to its tasks. Their times are not
-// measured, and [OnSlow] does not see them. [Pools] yields all keys as one pool, and looks at each key in use.
+// [OnPanic], [OnError], [OnFull], [CrashOnPanic], [Rate] and [Retry] of the pool apply to its tasks,
+// [ExpireAfter] does not. Their times are not measured, and [OnSlow] does not see them. [Pools] yields all
+// keys as one pool, and looks at each key in use.
 type Keyed[K comparable] struct {
 	on      *Pool   // whose places the tasks have
 	pool    *Pool   // a lane of it, of which those of the keys are lanes

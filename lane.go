@@ -23,8 +23,10 @@ import (
 // they end, under Lanes. Wait, Stats and Times of p leave out the tasks of its lanes, but Stats counts their
 // workers. A task of a lane may wait for groups and futures of p and of all its lanes, as a task of p may.
 //
-// A lane takes all options except [IdleTimeout] and [Prestart]. It need not be closed. If p is closed, so is
-// the new lane. The option [On] makes a [FuncPool], a [FuncContext] or a [Stateful] a lane.
+// A lane takes all options except [IdleTimeout] and [Prestart], which are those of p. Of the others, only a
+// [Rate] of p applies to a lane that has none. Give the lane its own [OnPanic], [OnError], [CrashOnPanic],
+// [ExpireAfter], [Retry], [OnSlow], [OnFull] and [Measure]. It need not be closed. If p is closed, so is the
+// new lane. The option [On] makes a [FuncPool], a [FuncContext] or a [Stateful] a lane.
 func (p *Pool) Lane(limit int, opts ...Option) *Pool {
 	mustPool(p != nil)
 	return newPool(limit, append(slices.Clip(opts), On(p)), caller(), nil)

@@ -206,12 +206,14 @@ func Example_fromPondSubpool() {
 	task := func() { fmt.Println("in a lane") }
 	err := lane.TrySubmit(task)
 	fmt.Println(err, lane.Group(ctx).Wait())
+	fmt.Println(pool.Lane(8, weir.Queue(weir.Unbounded)).Group(ctx).Wait())
 	lane.Close()
 	fmt.Println(lane.Submit(task))
 	pool.Close()
 	// Unordered output:
 	// in a lane
 	// <nil> <nil>
+	// <nil>
 	// weir: pool is closed
 }
 
@@ -326,6 +328,22 @@ func Example_fromWorkerpool() {
 	// 2 handed back: weir: pool shut down while 1 task runs: context canceled
 }
 
+func Example_fromPacer() {
+	pool := weir.New(8, weir.Rate(1, time.Second, 1))
+	fmt.Println(pool.Submit(func() { fmt.Println("at once") }))
+	pool.Close()
+
+	pool = weir.New(8)
+	slow := pool.Lane(8, weir.Rate(1, time.Second, 1))
+	fmt.Println(slow.Submit(func() { fmt.Println("in a lane") }))
+	pool.Close()
+	// Unordered output:
+	// <nil>
+	// at once
+	// <nil>
+	// in a lane
+}
+
 func Example_fromSingleflight() {
 	pool := weir.New(8)
 	defer pool.Close()
@@ -387,12 +405,17 @@ func Example_fromTunny() {
 		defer cancel()
 		encoders.Resize(4)
 		fmt.Println(encoders.Call(ctx, &frame), encoders.Stats().Queued)
-		return nil
+
+		cancel()
+		fmt.Println(encoders.Call(ctx, &frame))
+		encoders.Close()
+		return encoders.Call(context.Background(), &frame)
 	}
 	fmt.Println(run(), encoded.Load())
 	// Output:
 	// <nil>
 	// frame 7
 	// <nil> 0
-	// <nil> 2
+	// context canceled
+	// weir: pool is closed 2
 }

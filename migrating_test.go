@@ -146,12 +146,58 @@ func Example_fromErrgroup() {
 	g.Go(exitInGroup)
 	err = g.Wait()
 	fmt.Println(errors.Is(err, weir.ErrGoexit))
+
+	ctx, cancel := context.WithCancel(ctx)
+	g = weir.NewGroup(ctx, 8, weir.KeepGoing())
+	g.Go(func(context.Context) error { cancel(); return nil })
+	err = g.Wait()
+	fmt.Println(errors.Is(err, context.Canceled))
 	// Output:
 	// failed: bee
 	// true
 	// true
 	// true
 	// true
+	// true
+}
+
+func Example_fromSemaphore() {
+	ctx := context.Background()
+	run := func() error {
+		g := weir.NewGroup(ctx, 8, weir.Queue(0))
+		for _, host := range hosts {
+			g.Go(func(ctx context.Context) error { return ping(ctx, host) }) // waits while 8 run
+		}
+		err := g.Wait()
+		return err
+	}
+	fmt.Println(run())
+
+	pool := weir.New(8, weir.Queue(0))
+	defer pool.Close()
+	task := func(context.Context) error { return errTimeout }
+	err := pool.Do(ctx, task)
+	fmt.Println(err)
+	fmt.Println(pool.Go(ctx, func(context.Context) error { return nil }))
+
+	g := pool.Group(ctx)
+	g.Go(task)
+	err = g.Wait()
+	fmt.Println(err)
+
+	work := func() { fmt.Println("worked") }
+	err = pool.TrySubmit(work)
+	if err == nil {
+		err = pool.WaitContext(ctx)
+	}
+	fmt.Println(err)
+	// Output:
+	// task 1: bee: timeout
+	// timeout
+	// <nil>
+	// task 0: timeout
+	// worked
+	// <nil>
 }
 
 func Example_fromConc() {

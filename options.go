@@ -25,11 +25,11 @@ const (
 	defaultBlocked = 8
 )
 
-// An Option sets up a [Pool], a [FuncPool] or a [Group] with workers of its own.
+// An Option sets up a [Pool], a [FuncPool], a [FuncContext], a [Stateful], or a [Group] with workers of its own.
 type Option interface{ apply(*options) }
 
-// A GroupOption sets up a [Group], on a pool or with workers of its own. New and
-// NewFunc panic when given one.
+// A GroupOption sets up a [Group], on a pool or with workers of its own. New,
+// NewFunc and their like panic when given [Limit], [KeepGoing] or [PanicsAsErrors].
 type GroupOption interface {
 	Option
 	groupOption() string

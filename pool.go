@@ -304,7 +304,7 @@ func (p *Pool) expired(w *engine.Worker, t engine.Task) (tell func()) {
 // Tasks of a [Group], of a [Future] and of [Pool.Go] are not returned: they fail with [ErrClosed]. Shutdown
 // returns after it has called the function of [OnError] for those of Go. When ctx is done, Shutdown also
 // cancels the contexts of the tasks that run, and so their groups, with the cause ErrClosed. It does not
-// cancel the context of a future's task, which is its caller's own.
+// cancel those of [Async] and [Pool.Do], which are their callers' own.
 func (p *Pool) Shutdown(ctx context.Context) (unrun []func(), err error) {
 	mustPool(p != nil)
 	unrun, tells, err := p.shutdown(ctx, goes.lost)

@@ -389,19 +389,22 @@ func (d each) Next(t time.Time) time.Time { return t.Add(time.Duration(d)) }
 
 func Example_recipeScheduler() {
 	schedule := each(time.Millisecond)
-	pool := weir.New(2, weir.OnError(func(error) {}))
+	pool := weir.New(2, weir.OnError(func(error) {}), weir.OnPanic(func(*weir.Panic) {}))
 	reports := make(chan int)
 	n := 0
 	report := func(context.Context) {
 		if n++; n <= 3 {
 			reports <- n
 		}
+		if n == 2 {
+			panic("no paper")
+		}
 	}
 
 	var plan func()
 	run := func(ctx context.Context) {
+		defer plan() // also if report panics
 		report(ctx)
-		plan()
 	}
 	plan = func() {
 		if next := schedule.Next(time.Now()); !next.IsZero() { // else it comes no more
@@ -437,16 +440,21 @@ func Example_recipeHedge() {
 
 func Example_recipeFirst() {
 	ctx := context.Background()
-	mirrors := []string{"far", "near"}
+	mirrors := []string{"down", "far", "near"}
+	takes := map[string]time.Duration{"far": time.Hour, "near": 10 * time.Millisecond}
 	fetch := func(ctx context.Context, mirror string) (string, error) {
-		if mirror == "far" {
-			<-ctx.Done()
+		if mirror == "down" {
+			return "", errors.New("no answer")
+		}
+		select {
+		case <-time.After(takes[mirror]):
+			return "from " + mirror, nil
+		case <-ctx.Done():
 			return "", context.Cause(ctx)
 		}
-		return "from " + mirror, nil
 	}
 
-	pages := weir.NewResults[string](weir.NewGroup(ctx, max(1, len(mirrors))))
+	pages := weir.NewResults[string](weir.NewGroup(ctx, max(1, len(mirrors)), weir.KeepGoing())) // one that fails ends no other
 	for _, mirror := range mirrors {
 		pages.Go(func(ctx context.Context) (string, error) { return fetch(ctx, mirror) })
 	}

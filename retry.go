@@ -39,7 +39,8 @@ type Retrier struct{ policy RetryPolicy }
 //
 //   - to the tasks of a group, also those of [Results]: with [KeepGoing] a task's error has those of all its
 //     tries, otherwise that of the last one;
-//   - to tasks of [Pool.Go], [Async] and [Once] on a pool or lane, and to a [FuncContext].
+//   - to tasks of [Pool.Go], [Keyed.Go], [Async] and [Once] on a pool, but not on its lanes, which need their
+//     own, and to a [FuncContext].
 //
 // With [Rate], each try waits for its own turn.
 //

@@ -22,8 +22,8 @@ type Stats struct {
 
 	Accepted uint64 // tasks accepted since the pool was made
 	Finished uint64 // tasks that returned, panicked or called runtime.Goexit
-	// HandedBack counts tasks removed before they started: by Shutdown, by their cancelled group, because they
-	// expired, or because a Stateful could not open a value for them.
+	// HandedBack counts accepted tasks that never start: Shutdown removed them, their group was cancelled, their
+	// context ended, they expired, their Timer was stopped or reset, or a Stateful could not open a value for them.
 	HandedBack uint64
 	Rejected   uint64 // submissions that returned an error
 	// Panicked counts tasks that panicked, except calls of Do and Hedge, whose panics come out of those.

@@ -1,7 +1,7 @@
 // Command lab measures the cost and the behaviour of Weir, plain goroutines and other libraries, side by side
 // on one machine.
 //
-//	go run ./lab                        all suites, in five minutes on two cores
+//	go run ./lab                        all suites, in six minutes on two cores
 //	go run ./lab -full -suite dispatch  one suite with everything, ten rounds
 //	go run ./lab -scenario 9            one scenario, every library
 //	go run ./lab -list                  what there is

@@ -289,7 +289,7 @@ func TestFlagsThatSelectNothingAreRefused(t *testing.T) {
 		contains(t, err, c.want)
 	}
 	_, err := call(t, 0, "-help")
-	contains(t, err, "-suite", "-full", "five minutes")
+	contains(t, err, "-suite", "-full", "six minutes")
 }
 
 func TestAFileThatIsNoResultIsRefused(t *testing.T) {

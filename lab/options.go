@@ -37,7 +37,7 @@ type options struct {
 
 const usage = `Lab measures what Weir, plain goroutines and other libraries cost, and how they
 behave, side by side. Without flags it runs a part of every suite, and ends in
-five minutes on two cores.
+six minutes on two cores.
 
   go run ./lab [flags]
 `

@@ -1,5 +1,5 @@
-// Package behaviour shows what Weir and the other libraries do in two sets of tests: situations in which at
-// least one of them was seen to fail, and the features that a well-known survey compares.
+// Package behaviour shows what Weir and the other libraries do in two sets of tests: situations, in most of
+// which at least one of them fails, and the features that a well-known survey compares.
 //
 // Each program does exactly what its scenario says, with a library's public functions and as the library's
 // documentation says. The file of a library says how its pools and groups are made, and has the programs that
@@ -82,7 +82,7 @@ const (
 // A question is what a program does, and what a user expects.
 type question struct{ id, title, want string }
 
-// Scenarios returns the situations in which a library was seen to fail.
+// Scenarios returns the situations.
 func Scenarios() []Scenario {
 	return withPrograms([]question{
 		{"01", "limit 1, one submitter, millions of tasks that call runtime.Goexit",

@@ -51,7 +51,7 @@ type Contender struct {
 // A Scale says how much to measure.
 type Scale struct {
 	// Full is for results to be published: all experiments, ten rounds. Otherwise all suites together take
-	// five minutes on two cores.
+	// six minutes on two cores.
 	Full bool
 
 	// Cores is the number of cores of the machine.
