@@ -38,7 +38,7 @@ type loop struct {
 
 	begun    atomic.Bool // a helper has begun since do asked for the first one
 	panicked atomic.Bool // a worker has panicked
-	short    atomic.Bool // a helper was lost; workers ask for another one from time to time
+	short    atomic.Bool // the pool has refused or lost a helper; workers ask for another one from time to time
 	watching sync.Once
 	unwatch  func()
 
@@ -197,6 +197,7 @@ func (l *loop) recruit() bool {
 	}
 	if !l.helpers.TryGo(l.helper) {
 		l.Cede()
+		l.short.Store(true)
 		return false
 	}
 	return true

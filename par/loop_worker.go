@@ -191,6 +191,7 @@ func (w *worker) exited() bool {
 		l.mu.Unlock()
 		return false
 	}
+	l.heed(w.ctx)
 	if !w.fail(weir.ErrGoexit) {
 		return false
 	}

@@ -2,6 +2,7 @@ package par_test
 
 import (
 	"context"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -211,6 +212,23 @@ func TestALoopSurvivesTheClosingOfItsPool(t *testing.T) {
 }
 
 // What the pool has refused a helper for once is no reason later.
+func TestALoopWhoseLastCallExitsTellsOfTheEndOfItsPool(t *testing.T) {
+	check.Bubble(t, "", func(t *testing.T) {
+		p := weir.New(1)
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		err := par.Each(t.Context(), upTo(1), func(ctx context.Context, _ int) error {
+			go func() { _, _ = p.Shutdown(over) }()
+			<-ctx.Done()
+			runtime.Goexit()
+			return nil
+		}, par.On(p), par.KeepGoing())
+		check.Error(t, err, weir.ErrGoexit)
+		check.Error(t, err, weir.ErrClosed)
+		p.Close()
+	})
+}
+
 func TestAStreamForgetsAnExpiredHelper(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2, weir.Queue(1), weir.ExpireAfter(50*time.Millisecond))
