@@ -751,6 +751,28 @@ func TestEachKeyGetsATokenInTurn(t *testing.T) {
 	}
 }
 
+// A lane that had long tasks waits for tokens no longer than these took while others wanted the place.
+func TestALaneThatHadLongTasksGetsTokens(t *testing.T) {
+	for _, limit := range []int{1, 2, 8} {
+		check.Bubble(t, fmt.Sprint("limit ", limit), func(t *testing.T) {
+			p := weir.New(limit, weir.Rate(10, time.Second, limit))
+			a, b := p.Lane(limit), p.Lane(limit)
+			for range limit {
+				check.OK(t, a.Submit(func() { time.Sleep(10 * time.Second) }))
+			}
+			for range 400 {
+				check.OK(t, b.Submit(func() { time.Sleep(10 * time.Millisecond) }))
+			}
+			begin, waited := time.Now(), time.Duration(0)
+			check.OK(t, a.Submit(func() { waited = time.Since(begin) }))
+			p.Close()
+			if waited > 21*time.Second {
+				t.Errorf("it waited for %v: 10s until its tasks were over, and then", waited)
+			}
+		})
+	}
+}
+
 // Tokens go to lanes by priority, and to a lane and to what its pool has queued itself in turn.
 func TestTokensGoToLanesByPriority(t *testing.T) {
 	for _, limit := range []int{1, 3} {

@@ -402,13 +402,17 @@ func (e *Engine) fillCarried(w *Worker) {
 func (e *Engine) takeBid(w *Worker) bool {
 	now := e.root().now()
 	b := e.lanes.best(now, e.hasQueued(), e.isDry())
-	if b != nil && !e.admitsBid(b) {
-		b = e.lanes.best(now, e.hasQueued(), true)
-	}
 	if b == nil {
 		return false
 	}
+	price, ok := e.admitsBid(b)
+	if !ok {
+		if b = e.lanes.best(now, e.hasQueued(), true); b == nil {
+			return false
+		}
+	}
 	e.lanes.begins(b)
+	b.used += price / float64(b.share)
 	if b == &e.lanes.own {
 		b.number = e.lanes.next() // lanes with an equal claim come before the next task of the queue
 		w.since = now

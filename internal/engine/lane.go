@@ -317,13 +317,22 @@ func (e *Engine) reviewBid() {
 	case !e.hasWork():
 		e.unbid()
 	case takes != b.takes:
-		e.lane.parent.lanes.become(b, takes)
-		e.lane.parent.touch()
+		p := e.lane.parent
+		p.lanes.become(b, takes)
+		p.lanes.look(p.root().now(), p.isDry())
+		p.touch()
 	}
 }
 
+// awaitsSearcher reports whether e, a lane with tokens of its parent, has its searching token taken. Then it could not
+// bid if it found no token: nothing but a bid keeps the engine throttled that joins the bucket. Whatever has the
+// searching token looks for the tasks.
+func (e *Engine) awaitsSearcher() bool {
+	return e.rated != nil && e.rated.joins != e && e.permits.searching()
+}
+
 // bidsForToken bids if e is a lane whose tasks can only wait for a token. It does so before the lock is released:
-// the engine that joins the bucket stays throttled as long as somebody bids.
+// the engine that joins the bucket stays throttled as long as a lane bids.
 func (e *Engine) bidsForToken() {
 	if e.lane != nil && !e.bidding() && e.isDry() && e.needsToken() && e.hasWork() && !e.placeWanted() && e.permits.tryWake() {
 		e.seek()
@@ -500,9 +509,10 @@ func (e *Engine) hasRoom(permits uint64) bool {
 	return !e.isDry() && e.hasPermits(permits)
 }
 
-// hasPermits is hasRoom, whether or not tasks in the queue of e wait for a token: lanes do not wait for those.
+// hasPermits is hasRoom, whether or not tasks in the queue of e wait for a token: lanes do not wait for those. The
+// permit of a bid that waits for a token is for a task of such a lane, too.
 func (e *Engine) hasPermits(permits uint64) bool {
-	if active(permits) >= allowed(permits) {
+	if active(permits) >= allowed(permits) && !(e.bidding() && e.lane.bid.takes && !e.halted()) {
 		return false
 	}
 	p := e.parent()

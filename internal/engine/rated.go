@@ -23,6 +23,7 @@ type rated struct {
 	joins     *Engine // the engine that joins the bucket: this one, or the highest one above of which all below have the bucket
 	waiter    TokenWaiter
 	granted   atomic.Int64 // tokens that the bucket, or the parent, has granted and that are not used yet
+	scarce    bool         // tasks have waited for these tokens
 	since     atomic.Int64 // when the bucket granted them, in ticks of its clock
 	throttled atomic.Bool  // changed under Engine.mu
 }
@@ -109,6 +110,7 @@ func (e *Engine) admits() bool {
 	by.touch()
 	for now := e.root().now(); ; e = e.lane.parent {
 		if e.lanes != nil {
+			e.lanes.ownBids = false
 			e.lanes.look(now, true)
 		}
 		if e == by {
@@ -127,31 +129,39 @@ func (r *rated) joinsBucket() bool {
 }
 
 // admitsBid takes a token for b, a bid for a place of e, if it needs one, and leaves it with the engine whose tasks
-// are to take it.
-func (e *Engine) admitsBid(b *bid) bool {
+// are to take it. If b has waited for the token, price is what all places together run from one token to the next:
+// bids that wait for tokens are charged for these, as those that wait for places are for run time.
+func (e *Engine) admitsBid(b *bid) (price float64, ok bool) {
 	r, to := e.rated, e
 	if b.lane != nil {
 		to = b.lane
 	}
 	if r == nil || b.lane != nil && !b.takes {
-		return true
+		return 0, true
 	}
-	since := r.bucket.now()
-	if r.granted.Load() > 0 {
-		since = r.since.Load()
+	from, since, scarce := r, r.bucket.now(), false
+	if r.granted.Load() == 0 {
+		from = r.joins.rated
+	}
+	if from.granted.Load() > 0 && !r.bucket.isOld(from.since.Load()) {
+		since, scarce = from.since.Load(), from.scarce
 	}
 	if !e.admits() {
-		return false
+		return 0, false
 	}
 	to.rated.since.Store(since)
 	to.rated.granted.Add(1)
-	return true
+	to.rated.scarce = scarce
+	if scarce {
+		price = float64(r.bucket.rate.Load().every) / tick * float64(e.limit)
+	}
+	return price, true
 }
 
 // returnUnused returns the tokens that the parent of e, a lane, has granted for a place that e does not use for tasks
-// which take tokens.
+// which take tokens. It leaves the token of a worker that is on its way.
 func (e *Engine) returnUnused() {
-	if r := e.rated; r != nil && r.joins != e && r.granted.Load() > 0 {
+	if r := e.rated; r != nil && r.joins != e && r.granted.Load() > 0 && !e.coming() {
 		if n := r.granted.Swap(0); n > 0 {
 			r.bucket.Return(int(n))
 		}
@@ -202,6 +212,7 @@ func (e *Engine) grant(tokens int) {
 	if word := e.permits.word.Load(); e.awaitsTokens() && (e.hasRoom(word) || word&searchingBit != 0) {
 		r.since.Store(r.bucket.now())
 		r.granted.Add(int64(tokens))
+		r.scarce = true
 	} else {
 		r.bucket.Return(tokens)
 	}

@@ -24,7 +24,7 @@ func (e *Engine) next(w *Worker, searching bool, c *contention) (task Task, o or
 				continue // the report may have changed who has a claim to the place
 			}
 		}
-		if r := e.queue.head.Load(); r != nil && (e.rated == nil || e.ready() && e.rated.take()) {
+		if r := e.queue.head.Load(); r != nil && (e.rated == nil || !r.gated() && e.ready() && e.rated.take()) {
 			if c.some {
 				c.backOff(w, r)
 			}

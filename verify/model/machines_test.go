@@ -25,6 +25,7 @@ var (
 	timers       = machine(checkLater)
 	retries      = machine(checkRetries)
 	hedges       = machine(checkHedge)
+	rates        = machine(checkRates)
 )
 
 func TestPoolDoesWhatItsModelDoes(t *testing.T)                { rapid.Check(t, pools) }
@@ -39,6 +40,7 @@ func TestOnceDoesWhatItsModelDoes(t *testing.T)                { rapid.Check(t, 
 func TestTimersDoWhatTheirModelDoes(t *testing.T)              { rapid.Check(t, timers) }
 func TestRetriesDoWhatTheirModelDoes(t *testing.T)             { rapid.Check(t, retries) }
 func TestHedgeDoesWhatItsModelDoes(t *testing.T)               { rapid.Check(t, hedges) }
+func TestRatesDoWhatTheirModelDoes(t *testing.T)               { rapid.Check(t, rates) }
 
 func FuzzPool(f *testing.F)         { f.Fuzz(rapid.MakeFuzz(pools)) }
 func FuzzFuncPool(f *testing.F)     { f.Fuzz(rapid.MakeFuzz(funcPools)) }

@@ -27,6 +27,16 @@ func TestEveryPlantedBugOfLanesIsFound(t *testing.T) {
 	}.Run(t)
 }
 
+func TestEveryPlantedBugOfRatesIsFound(t *testing.T) {
+	plant.Proof{
+		Folder: "./model",
+		Bugs:   plant.Rates(),
+		Limit:  time.Minute,
+		Args:   []string{"-test.run=^TestRatesDoWhat", "-test.timeout=8s"},
+		More:   plant.Rapid("1000", "8000"),
+	}.Run(t)
+}
+
 func TestEveryPlantedBugOfWhatHappensLaterIsFound(t *testing.T) {
 	plant.Proof{
 		Folder: "./model",

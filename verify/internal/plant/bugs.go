@@ -28,6 +28,9 @@ func Lanes() []Bug {
 // Later returns those in what happens later: timers, rates, retries, hedged calls.
 func Later() []Bug { return read("faces_later") }
 
+// Rates returns those in lanes that share tokens.
+func Rates() []Bug { return read("rates") }
+
 // Leaks returns those that keep what the program needs no more.
 func Leaks() []Bug { return read("leaks") }
 
@@ -60,5 +63,5 @@ func only(bugs []Bug, names ...string) []Bug {
 
 // All returns the mistakes for each method.
 func All() [][]Bug {
-	return [][]Bug{LockFree(), Faces(), Leaks(), Peers(), Hostile(), History(), Par(), Reuse(), read("places"), read("faces_lanes", "faces_errands", "faces_later")}
+	return [][]Bug{LockFree(), Faces(), Leaks(), Peers(), Hostile(), History(), Par(), Reuse(), read("places"), read("faces_lanes", "faces_errands", "faces_later", "rates")}
 }
