@@ -404,6 +404,16 @@ var tokenScenes = []step.Scene{
 		l := w.lane(1, 2)
 		w.Go("submitter", func() { l.submit(l.task("a")); l.submit(l.task("b")) })
 	}, quiet),
+	in("submitters wait for room in a lane without a token", 2, 1, func(w *world) {
+		w.rates()
+		l := w.lane(2, 1)
+		w.Quietly(func() {
+			l.accept(l.task("first")) // takes the token
+			w.Settle()
+		})
+		w.Go("first", func() { l.submit(l.task("a")) })
+		w.Go("second", func() { l.submit(l.task("b")) })
+	}, quiet, shallow),
 	in("a lane hands its task back when it gets a place and a token", 1, 1, func(w *world) {
 		l, release := w.laneWaitsForPlace()
 		w.Go("release", func() { close(release) })

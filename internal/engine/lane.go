@@ -512,7 +512,7 @@ func (e *Engine) hasRoom(permits uint64) bool {
 // hasPermits is hasRoom, whether or not tasks in the queue of e wait for a token: lanes do not wait for those. The
 // permit of a bid that waits for a token is for a task of such a lane, too.
 func (e *Engine) hasPermits(permits uint64) bool {
-	if active(permits) >= allowed(permits) && !(e.bidding() && e.lane.bid.takes && !e.halted()) {
+	if active(permits) >= allowed(permits) && (!e.bidding() || !e.lane.bid.takes || e.halted()) {
 		return false
 	}
 	p := e.parent()
