@@ -27,7 +27,7 @@ func newBatch(by, waiter *actor, a *act) *batch {
 	if limit := a.With["limit"]; limit > 0 {
 		b.inside.limit = limit
 	}
-	b.own = gauge{limit: a.With["workers"], over: &by.over[running]}
+	b.own = gauge{limit: a.With["workers"], over: &by.over[apart]}
 	return b
 }
 
@@ -61,6 +61,9 @@ func (b *batch) live(ctx context.Context, i int, cancel func(error)) (int, error
 	c := b.from.child(b.tasks[i])
 	if c.place == nil {
 		c.place = &place{running: &b.own}
+		if b.Kind == each || b.Kind == mapped || b.Kind == stream {
+			c.place.above = b.waiter.place
+		}
 	}
 	if b.With.has("after") {
 		c.begun = nil // the stage after it, a task of no shared pool, waits for it

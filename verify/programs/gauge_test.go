@@ -3,6 +3,8 @@ package programs_test
 import (
 	"fmt"
 	"sync/atomic"
+
+	"github.com/64ed045f/weir/verify/internal/face"
 )
 
 // gauge counts the tasks inside, and keeps the most by which they have exceeded a limit.
@@ -10,12 +12,16 @@ type gauge struct {
 	limit int
 	over  *atomic.Int64
 	now   atomic.Int64
-	above *gauge // of the pool, if that is of a lane
+	above *gauge      // of the pool, if that is of a lane
+	pool  face.Counts // which may have more places than the limit; nil if no more may be inside
 }
 
 func (g *gauge) enter() {
 	for ; g != nil; g = g.above {
 		n := g.now.Add(1) - int64(g.limit)
+		if n > 0 && g.pool != nil && face.Fit(&g.now, g.pool) {
+			continue
+		}
 		for most := g.over.Load(); n > most && !g.over.CompareAndSwap(most, n); {
 			most = g.over.Load()
 		}
@@ -33,29 +39,44 @@ func (g *gauge) leave() {
 type place struct {
 	running *gauge
 	waits   atomic.Int64
+	above   *place // on workers of a loop's own: that of the task with the loop, which lends it too, even while the task itself runs
 }
 
 func (p *place) pause() {
-	if p != nil && p.waits.Add(1) == 1 {
-		p.running.leave()
+	for ; p != nil; p = p.above {
+		if p.waits.Add(1) == 1 {
+			p.running.leave()
+		}
 	}
 }
 
+// on returns the place that the goroutine has on a pool, its own or that of the task with the loop; nil if it has none.
+func (p *place) on(running *[]gauge, pool int) *place {
+	for p != nil && (pool < 0 || p.running != &(*running)[pool]) {
+		p = p.above
+	}
+	return p
+}
+
 func (p *place) resume() {
-	if p != nil && p.waits.Add(-1) == 0 {
-		p.running.enter()
+	for ; p != nil; p = p.above {
+		if p.waits.Add(-1) == 0 {
+			p.running.enter()
+		}
 	}
 }
 
 // excess is by how many limits are, or may be, exceeded.
-type excess [3]int64
+type excess [4]int64
 
 func (e excess) String() string {
-	return fmt.Sprintf("%d running tasks of a pool, %d begun tasks from outside and %d members of a group", e[running], e[begun], e[members])
+	return fmt.Sprintf("%d running tasks of a pool, %d begun tasks from outside, %d members of a group and %d running tasks of its own workers",
+		e[running], e[begun], e[members], e[apart])
 }
 
 const (
 	running = iota // tasks that run on a pool, and do not wait
 	begun          // tasks from outside that have begun on a pool, and not ended
 	members        // of a group, loop or stream
+	apart          // tasks that run on workers of a group's or loop's own, and do not wait
 )

@@ -19,7 +19,7 @@ type run struct {
 	locks   [lockCount]sync.Locker
 	started []atomic.Int64 // how often, by task
 	gauges  [2][]gauge     // running and begun, by pool
-	over    [3]atomic.Int64
+	over    [len(excess{})]atomic.Int64
 	steps   atomic.Int64 // grows as long as anything happens
 
 	mu    sync.Mutex
@@ -250,8 +250,11 @@ func (a *actor) wait(act *act) (err error) {
 	if act.Kind == do {
 		c.caller = a
 	}
-	if act.Kind == do && act.Pool == a.task.pool {
-		c.place, c.guest, c.caller = a.place, true, a.caller
+	if on := a.place.on(&a.gauges[running], act.Pool); act.Kind == do && on != nil {
+		c.place, c.guest = on, true
+		if act.Pool == a.task.pool {
+			c.caller = a.caller
+		}
 	} else {
 		waiter.place.pause()
 		defer waiter.place.resume()

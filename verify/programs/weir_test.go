@@ -39,6 +39,10 @@ func onWeir(r *run) library {
 	use := func(_ struct{}, task func()) { task() }
 	b := r.program.Pools[callsPool]
 	l.calls = weir.NewStateful(b.Limit, open, use, nil, weir.Queue(b.Queue), onPanic)
+	for i, p := range l.pools {
+		r.gauges[running][i].pool = p
+	}
+	r.gauges[running][callsPool].pool = l.calls
 	return l
 }
 

@@ -102,3 +102,19 @@ func (p Arguments[T]) Shutdown(ctx context.Context) (func() []T, error) {
 	unrun, err := p.FuncPool.Shutdown(ctx)
 	return func() []T { return unrun }, err
 }
+
+// Counts is what every pool can report.
+type Counts interface{ Stats() weir.Stats }
+
+// Fit reports whether a pool has as many places as tasks run. Those beyond the limit are for tasks that went on while their place was in use, or
+// are left from a higher limit. Such a place may go between the two questions, also if all counts are then as they were before: a task that ranges
+// over a stream waits again. So Fit asks ten times before it says no.
+func Fit(running *atomic.Int64, p Counts) bool {
+	for range 10 {
+		n := running.Load()
+		if s := p.Stats(); n <= int64(s.Limit+s.Extra) {
+			return true
+		}
+	}
+	return false
+}

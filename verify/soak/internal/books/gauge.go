@@ -3,6 +3,8 @@ package books
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/64ed045f/weir/verify/internal/face"
 )
 
 // Gauge counts how many tasks run at once, and compares that with the limit at every start.
@@ -13,7 +15,7 @@ type Gauge struct {
 	running atomic.Int64
 	limit   atomic.Int64
 	starts  atomic.Int64
-	places  func() (n int, now any)
+	pool    face.Counts
 
 	mu      sync.Mutex
 	highest int64 // of all limits so far: no more can have been taken at any time
@@ -27,25 +29,10 @@ func NewGauge(b *Book, limit int) *Gauge {
 	return g
 }
 
-// Ask allows more tasks to run than the limit while the pool has more places. places returns how many it has, and
-// something that is another value whenever that may have changed.
-func (g *Gauge) Ask(places func() (n int, now any)) { g.places = places }
+// Ask allows more tasks to run than the limit while the pool has more places.
+func (g *Gauge) Ask(pool face.Counts) { g.pool = pool }
 
-// excused reports whether the pool has as many places as tasks run. It does if it never stands still
-// for long enough to be asked.
-func (g *Gauge) excused() bool {
-	if g.places == nil {
-		return false
-	}
-	for range 10 {
-		_, before := g.places()
-		running := g.running.Load()
-		if n, now := g.places(); now == before {
-			return running <= int64(n)
-		}
-	}
-	return true
-}
+func (g *Gauge) excused() bool { return g.pool != nil && face.Fit(&g.running, g.pool) }
 
 // Raise sets a higher limit. The caller must call it before the library gets the limit.
 func (g *Gauge) Raise(limit int) {

@@ -3,6 +3,7 @@ package books_test
 import (
 	"testing"
 
+	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/verify/soak/internal/books"
 )
 
@@ -62,20 +63,28 @@ func TestAGaugeReportsWhatRunsAboveItsLimit(t *testing.T) {
 	}
 }
 
+// moving is a pool that has all its places only when it is asked for the tenth time.
+type moving struct{ places, asked int }
+
+func (p *moving) Stats() (s weir.Stats) {
+	if p.asked++; p.asked%10 == 0 {
+		s.Extra = p.places - 1
+	}
+	s.Limit = 1
+	return s
+}
+
 func TestMoreThanTheLimitMayRunWhileThePoolHasMorePlaces(t *testing.T) {
 	j := books.NewJournal()
 	g := books.NewGauge(books.New("load", j), 1)
-	places, asked := 3, 0
-	g.Ask(func() (int, any) {
-		asked++
-		return places, max(0, 5-asked) // it stands still after a while
-	})
+	p := &moving{places: 3}
+	g.Ask(p)
 	g.Enter()
 	g.Enter()
 	g.Back()
 	wantBreach(t, j, "")
 	g.Leave()
-	places = 2
+	p.places = 2
 	g.Back()
 	wantBreach(t, j, "a task goes on while 2 others run: the limit was never above 1")
 }

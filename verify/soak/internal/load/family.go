@@ -20,9 +20,7 @@ type family struct {
 func newFamily(r *Round, tasks int, more ...weir.Option) family {
 	limit := r.limit()
 	pool := weir.New(limit, r.options(more...)...)
-	f := family{r, []*weir.Pool{pool}, books.NewLedger(r.Book, tasks, weir.ErrFull), books.NewGauge(r.Book, limit)}
-	f.gauge.Ask(places(pool))
-	return f
+	return family{r, []*weir.Pool{pool}, books.NewLedger(r.Book, tasks, weir.ErrFull), books.NewGauge(r.Book, limit)}
 }
 
 // use has each sender call hand for each of its tasks, and others do what they do, while the pools are paused, and change is called, again and

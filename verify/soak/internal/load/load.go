@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/verify/internal/face"
 	"github.com/64ed045f/weir/verify/soak/internal/books"
 )
 
@@ -178,20 +179,9 @@ func deadline(rnd *rand.Rand, n int) (context.Context, context.CancelFunc) {
 // givenUp is how calls end whose context is done.
 var givenUp = []error{context.Canceled, context.DeadlineExceeded}
 
-// counts is what any kind of pool can report.
-type counts interface{ Stats() weir.Stats }
-
-// places returns how many places a pool has now, for [books.Gauge.Ask].
-func places(p counts) func() (n int, now any) {
-	return func() (int, any) {
-		s := p.Stats()
-		return s.Limit + s.Extra, s
-	}
-}
-
 // settled audits the ledger of a closed pool, and checks what the pool has counted; also against the
 // ledger, if the pool has had its tasks alone.
-func (r *Round) settled(p counts, ledger *books.Ledger, alone bool) (own books.Tally) {
+func (r *Round) settled(p face.Counts, ledger *books.Ledger, alone bool) (own books.Tally) {
 	ledger.Quiet("Close")
 	own = ledger.Audit()
 	s := p.Stats()

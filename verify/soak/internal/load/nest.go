@@ -48,7 +48,7 @@ type wood struct {
 
 func newWood(r *Round, pool *weir.Pool, limit int, ledger *books.Ledger, begun *books.Gauge) *wood {
 	w := &wood{r: r, pool: pool, once: weir.NewOnce[int, int](pool), ledger: ledger, gauge: books.NewGauge(r.Book, limit), begun: begun}
-	w.gauge.Ask(places(pool))
+	w.gauge.Ask(pool)
 	return w
 }
 
