@@ -19,7 +19,7 @@ const patience = "4s"
 
 func TestSoakFindsPlantedBugs(t *testing.T) {
 	plant.NeedsProofs(t)
-	program := plant.Main(t, "./soak", plant.LockFree())
+	program := plant.Main(t, "./soak", plant.Soak())
 	soak := func(t *testing.T, bug, load, length string) plant.Outcome {
 		t.Helper()
 		outcome, err := program.Run(bug, hang, "-for", length, "-settings", "plain", "-loads", load, "-patience", patience)
@@ -28,7 +28,7 @@ func TestSoakFindsPlantedBugs(t *testing.T) {
 	}
 	for _, find := range quickFinds {
 		t.Run(find.name, func(t *testing.T) {
-			if !slices.ContainsFunc(plant.LockFree(), func(b plant.Bug) bool { return b.Name == find.name }) {
+			if !slices.ContainsFunc(plant.Soak(), func(b plant.Bug) bool { return b.Name == find.name }) {
 				t.Fatal("there is no such bug")
 			}
 			if outcome := soak(t, "", find.load, "1s"); outcome.Failed || outcome.Hung {
@@ -70,8 +70,16 @@ var quickFinds = []struct {
 	{"lent-twice", "nest", regexp.MustCompile(": the limit |a pool has counted|it hangs")},
 	{"lends-to-the-queue", "nest", regexp.MustCompile(": the limit |it hangs")},
 	{"permit-kept-at-rest", "submit", regexp.MustCompile("it hangs")},
+	{"permit-kept-at-rest", "stuck", regexp.MustCompile("it hangs")},
 	{"probe-asks-no-worker", "stuck", tooEarly},
 	{"woken-as-busy", "stuck", tooEarly},
 	{"parked-as-busy", "order,look", regexp.MustCompile("tasks ran")},
 	{"lane-takes-full-pool", "lanes", regexp.MustCompile(": the limit |it hangs")},
+	{"extra-uncounted", "nest", regexp.MustCompile(": the limit ")},
+	{"permit-beyond-allowed", "lanes", regexp.MustCompile(": the limit ")},
+	{"keys-overtake", "lanes", regexp.MustCompile("which the same sender had given before")},
+	{"tokens-granted-twice", "later", regexp.MustCompile("turns: at most")},
+	{"repeats-never", "later", regexp.MustCompile("it hangs")},
+	{"expires-early", "expire", regexp.MustCompile("has expired after")},
+	{"value-closed-late", "fault", regexp.MustCompile("a value is opened next to")},
 }

@@ -9,11 +9,14 @@ func LockFree() []Bug {
 	return slices.Concat(Engine(), read("engine_meter", "engine_probe", "engine_expiry", "engine_rate", "engine_lane", "limit", "lane", "feed", "share", "claim"))
 }
 
-// Engine returns those of them that are the engine's, for the soak.
+// Engine returns those of them that are the engine's.
 func Engine() []Bug {
 	return read("engine_permits", "engine_rings", "engine_submit", "engine_worker", "engine_wait", "engine_control",
 		"engine_nested", "engine_return", "engine_tally")
 }
+
+// Soak returns those for the soak: those of the engine, and those that show in its loads alone.
+func Soak() []Bug { return slices.Concat(LockFree(), read("soak")) }
 
 // Faces returns those in the public faces of the engine: pools, groups, results.
 func Faces() []Bug { return read("faces", "faces_groups") }
@@ -49,11 +52,11 @@ func Par() []Bug { return read("par") }
 // Reuse returns those in package reuse.
 func Reuse() []Bug { return read("reuse") }
 
-// Places returns those with the places of tasks that wait, for whole programs. Some are also the engine's.
+// Places returns those with the places of tasks that wait, for whole programs. Some are also the engine's, or the soak's.
 func Places() []Bug {
 	return slices.Concat(read("places"), only(read("engine_nested", "engine_return"),
 		"lends-to-the-queue", "lent-twice", "all-wait-unseen", "spent-for-good", "subtask-comes-not-back",
-		"return-unseen", "future-comes-not-back", "future-return-unseen", "return-behind-stranger"))
+		"return-unseen", "future-comes-not-back", "future-return-unseen", "return-behind-stranger"), only(read("soak"), "extra-uncounted"))
 }
 
 // only returns those of bugs that have one of the names.
@@ -63,5 +66,5 @@ func only(bugs []Bug, names ...string) []Bug {
 
 // All returns the mistakes for each method.
 func All() [][]Bug {
-	return [][]Bug{LockFree(), Faces(), Leaks(), Peers(), Hostile(), History(), Par(), Reuse(), read("places"), read("faces_lanes", "faces_errands", "faces_later", "rates")}
+	return [][]Bug{Soak(), Faces(), Leaks(), Peers(), Hostile(), History(), Par(), Reuse(), read("places"), read("faces_lanes", "faces_errands", "faces_later", "rates")}
 }

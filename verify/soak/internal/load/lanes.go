@@ -9,16 +9,16 @@ import (
 
 // lanes share the places of a pool, which is paused and resized meanwhile, as they are. So do keys, each of which has its tasks in order.
 func lanes(r *Round) {
-	const senders, tasks = 6, 60
-	l := &laned{family: newFamily(r, senders*tasks)}
+	const tasks = 60
+	l := &laned{family: newFamily(r, laneSenders*tasks)}
 	for range 1 + r.Rand.IntN(5) {
 		l.pools = append(l.pools, pick(r.Rand, l.pools...).Lane(r.limit(), l.laneOptions()...))
 	}
 	keyed := weir.NewKeyed[int](pick(r.Rand, l.pools...), 1, weir.KeyQueue(pick(r.Rand, 0, 1, 16, 4096)))
-	l.use(senders, tasks, func(rnd *rand.Rand) {
+	l.use(laneSenders, tasks, func(rnd *rand.Rand, sender int) {
 		switch p := pick(rnd, l.pools...); {
 		case one(rnd, 3):
-			l.key(rnd, keyed)
+			l.key(rnd, sender, keyed)
 		case one(rnd, 4):
 			hand(l.ledger, l.gauge, p.TrySubmit, anyToil(rnd).do)
 		default:
@@ -27,9 +27,15 @@ func lanes(r *Round) {
 	}, l.resizes)
 }
 
+const laneSenders = 6
+
 type laned struct {
 	family
-	keys [8]struct{ busy atomic.Int64 }
+	given atomic.Int64 // tasks with keys
+	keys  [8]struct {
+		busy atomic.Int64
+		last [laneSenders]int64 // of each sender the latest task that has started
+	}
 }
 
 func (l *laned) laneOptions() []weir.Option {
@@ -42,13 +48,15 @@ func (l *laned) laneOptions() []weir.Option {
 	return opts
 }
 
-// key submits a task with a key, no two of which must run at once.
-func (l *laned) key(rnd *rand.Rand, k *weir.Keyed[int]) {
-	key, toil := rnd.IntN(len(l.keys)), anyToil(rnd)
+// key submits a task with a key, no two of which must run at once. Those of one sender must run in order.
+func (l *laned) key(rnd *rand.Rand, sender int, k *weir.Keyed[int]) {
+	key, toil, number := rnd.IntN(len(l.keys)), anyToil(rnd), l.given.Add(1)
 	of := &l.keys[key]
 	submit := func(task func()) error { return k.TrySubmit(key, task) }
 	hand(l.ledger, l.gauge, submit, func() {
 		l.Check(of.busy.Add(1) == 1, "two tasks of a key run at once")
+		l.Check(of.last[sender] < number, "task %d of a key has started before its task %d, which the same sender had given before", of.last[sender], number)
+		of.last[sender] = number
 		toil.do()
 		of.busy.Add(-1)
 	})

@@ -200,17 +200,15 @@ func hand(l *books.Ledger, g *books.Gauge, submit func(task func()) error, body 
 	return id
 }
 
-// ends closes the pool, or shuts it down, with all that has places of it, and runs what it hands back.
-func (r *Round) ends(pool *weir.Pool) {
+// ends closes the pool, or shuts it down, with all that has places of it, and returns what it hands back.
+func (r *Round) ends(pool *weir.Pool) (unrun []func()) {
 	if one(r.Rand, 2) {
 		pool.Close()
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), micros(r.Rand, 200))
 	defer cancel()
-	unrun, _ := pool.Shutdown(ctx)
+	unrun, _ = pool.Shutdown(ctx)
 	pool.Close()
-	for _, task := range unrun {
-		task() // as if a worker had come to it
-	}
+	return unrun
 }

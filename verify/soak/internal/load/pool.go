@@ -26,6 +26,7 @@ type course struct {
 	faults  bool // some tasks panic or call runtime.Goexit, and some values cannot be opened
 	sleeps  bool // all tasks sleep
 	expires bool // tasks expire in the queue
+	moves   int  // what happens meanwhile moves the limit, to so much at most
 	options func(r *Round) []weir.Option
 
 	// meanwhile is called again and again while the senders submit, ending once. In the end a pool is closed
@@ -44,13 +45,13 @@ var (
 	}}
 	sleep    = course{pools: 1, senders: 4, tasks: 100, ways: 2, sleeps: true, limits: []int{1, 4, 64, 300, weir.Unbounded}}
 	fault    = course{pools: 1, senders: 6, tasks: 100, ways: 4, faults: true}
-	resize   = course{pools: 1, senders: 4, tasks: 400, ways: 1, meanwhile: (*site).resizes}
+	resize   = course{pools: 1, senders: 4, tasks: 400, ways: 1, moves: highest, meanwhile: (*site).resizes}
 	pause    = course{pools: 1, senders: 4, tasks: 100, ways: 1, meanwhile: (*site).pauses}
 	reopen   = course{pools: 10, senders: 8, tasks: 40, ways: 2, ending: (*site).closes}
 	shutdown = course{pools: 10, senders: 6, tasks: 40, ways: 1, ending: (*site).shutsDown}
 	expire   = course{pools: 1, senders: 6, tasks: 100, ways: 4, sleeps: true, expires: true, limits: []int{1, 2, 8}}
 	order    = course{pools: 1, senders: 4, tasks: 100, ways: 3, limits: []int{1}}
-	together = course{pools: 1, senders: 12, tasks: 15, ways: 4, nests: 2, faults: true, meanwhile: (*site).storms, ending: (*site).ends}
+	together = course{pools: 1, senders: 12, tasks: 15, ways: 4, nests: 2, faults: true, moves: highest, meanwhile: (*site).storms, ending: (*site).ends}
 	idle     = course{pools: 12, senders: 3, tasks: 20, ways: 1, dropped: true, options: func(r *Round) []weir.Option {
 		return []weir.Option{weir.IdleTimeout(pick(r.Rand, 0, time.Nanosecond, 5*time.Microsecond, 50*time.Microsecond, 500*time.Microsecond))}
 	}}
@@ -65,9 +66,10 @@ type site struct {
 	ledger *books.Ledger
 	gauge  *books.Gauge
 	values owners
-	wood   *wood // what has subtasks; nil unless the pool is a Pool
-	drops  bool  // some tasks of Go have a context that ends soon
-	last   []int // of each sender the latest task that has started; nil unless tasks run one at a time
+	wood   *wood         // what has subtasks; nil unless the pool is a Pool
+	drops  bool          // some tasks of Go have a context that ends soon
+	last   []int         // of each sender the latest task that has started; nil unless tasks run one at a time
+	after  time.Duration // for which tasks may be queued, if they expire
 
 	closed   atomic.Bool // some Close has returned
 	called   atomic.Bool // the pool counts other rejections than the books
@@ -79,6 +81,7 @@ type site struct {
 type errand struct {
 	id, sender, kind int
 	work             toil
+	given            time.Time
 }
 
 // The ways in which a task ends.
@@ -130,7 +133,7 @@ func (c course) open(r *Round) *site {
 	}
 	s.ledger = books.NewLedger(r.Book, c.senders*c.tasks*(1+15*c.nests), rejections...)
 	s.gauge = books.NewGauge(r.Book, s.limit)
-	s.values = owners{r: r, limit: max(s.limit, 16)}
+	s.values = owners{r: r, limit: max(s.limit, c.moves)}
 	if !c.faults || one(r.Rand, 2) {
 		s.values.flawless = true
 	}
@@ -140,7 +143,8 @@ func (c course) open(r *Round) *site {
 		opts = append(opts, c.options(r)...)
 	}
 	if c.expires {
-		opts = append(opts, weir.ExpireAfter(pick(r.Rand, 10*time.Microsecond, 200*time.Microsecond, 2*time.Millisecond)), weir.OnError(s.onExpired))
+		s.after = pick(r.Rand, 10*time.Microsecond, 200*time.Microsecond, 2*time.Millisecond)
+		opts = append(opts, weir.ExpireAfter(s.after), weir.OnError(s.onExpired))
 	}
 	switch kind {
 	case 0:
@@ -232,7 +236,10 @@ func (s *site) onError(err error) {
 func (s *site) onExpired(err error) {
 	dropped, ok := errors.AsType[*weir.DroppedError](err)
 	s.Check(ok && errors.Is(err, weir.ErrExpired), "OnError got an error that is not that of an expired task: %v", err)
-	s.ledger.Returned(dropped.Arg.(errand).id)
+	e := dropped.Arg.(errand)
+	waited := time.Since(e.given)
+	s.Check(waited >= s.after, "task %d has expired after %v, not %v", e.id, waited, s.after)
+	s.ledger.Returned(e.id)
 }
 
 // goes hands a task to a Pool, with a context that may end while it is queued.
@@ -271,7 +278,7 @@ func (s *site) work(e errand) {
 
 // hand hands a task over, in one of the ways.
 func (s *site) hand(rnd *rand.Rand, sender int) {
-	e := errand{s.ledger.New(), sender, ends, anyToil(rnd)}
+	e := errand{s.ledger.New(), sender, ends, anyToil(rnd), time.Now()}
 	way := rnd.IntN(s.ways)
 	caller, calls := s.pool.(caller)
 	if way == 3 && !calls {
@@ -337,9 +344,11 @@ func (s *site) resizes(rnd *rand.Rand) {
 	}
 }
 
+const highest = 16
+
 // change resizes a pool whose limit no other goroutine changes, and returns the new limit.
 func change(rnd *rand.Rand, p interface{ Resize(limit int) }, gauge *books.Gauge, old int) int {
-	limit := pick(rnd, 1, 1, 2, 3, 5, 8, 16)
+	limit := pick(rnd, 1, 1, 2, 3, 5, 8, highest)
 	if limit > old {
 		gauge.Raise(limit)
 		p.Resize(limit)
