@@ -101,9 +101,12 @@ func (m *machine) lookAtUsers() {
 			m.mustNot("%d wait, and object %d was free for them", waiting, o.number)
 		}
 	}
-	// The user that gets the error when Open fails for others may have gone meanwhile. After a failure the test
-	// cannot see from outside when the keeper tries Open again, only that it does.
-	lull := m.trouble > 0 && m.now() < m.failed+time.Minute+time.Second
+	// The user that gets the error when Open fails for others may have gone meanwhile: then the test cannot see from
+	// outside when the keeper tries Open again, only that it does.
+	lull := m.trouble > 0 && m.now() <= m.failed+time.Minute+time.Second
+	if lull && !m.straggle {
+		lull = m.now() <= m.nextTry()
+	}
 	ready := m.count(none) + m.beats() + under - waiting
 	if !m.closed && !lull && ready < m.config.MinIdle && m.existing() < m.config.Capacity {
 		m.mustNot("%d objects are ready or will be", ready)

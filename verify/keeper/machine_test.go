@@ -105,6 +105,7 @@ func (m *machine) steps() map[string]func(*rapid.T) {
 		"moment":  func(t *rapid.T) { m.sleep(rapid.IntRange(1, 20).Draw(t, "ms")) },
 		"while":   func(t *rapid.T) { m.sleep(rapid.IntRange(20, 400).Draw(t, "ms")) },
 		"long":    func(t *rapid.T) { m.rarely(t, 3, func() { m.sleep(5_000) }) },
+		"longest": func(t *rapid.T) { m.rarely(t, 6, func() { m.sleep(65_000) }) },
 	}
 	for name, step := range steps {
 		steps[name] = func(t *rapid.T) {
