@@ -57,6 +57,9 @@ func TestEveryHistoryIsThatOfASequentialPool(t *testing.T) {
 	if unknown > 0 {
 		t.Logf("%d of %d histories were too hard to check", unknown, n)
 	}
+	if unknown > n/100 {
+		t.Error("these are too many")
+	}
 }
 
 // watched plays a script. If the script hangs, it ends the program, with all stacks.
