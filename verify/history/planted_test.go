@@ -13,6 +13,6 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 		Bugs:   plant.History(),
 		Limit:  3 * time.Minute,
 		Args:   []string{"-test.run=^TestEveryHistory", "-history.hangs=5s"},
-		More:   [][]string{{"-history.rounds=300000"}},
+		More:   [][]string{{"-history.rounds=6000"}, {"-history.rounds=300000"}},
 	}.Run(t)
 }

@@ -23,7 +23,7 @@ type Proof struct {
 	// Also are other places, where each bug is tried that the tests of the folder do not find.
 	Also []Place
 	// More are other arguments: each bug gets those of the first run, then, while it is not found, those of the
-	// second, and so on. None of them is used without a bug in force.
+	// second, and so on. Without a bug only those of the first run are tried, as the others take too long.
 	More [][]string
 }
 
@@ -48,17 +48,17 @@ func (p Proof) Run(t *testing.T) {
 	}
 	NeedsProofs(t)
 	places := append([]Place{{p.Folder, p.Args}}, p.Also...)
-	var programs []*Program
-	for _, place := range places {
-		program := Test(t, place.Folder, p.Bugs)
-		if outcome := p.try(t, program, "", place.Args); outcome.Failed || outcome.Hung {
-			t.Fatalf("%s without a bug: failed %v, hung %v\n%s", place.Folder, outcome.Failed, outcome.Hung, outcome.Output)
-		}
-		programs = append(programs, program)
-	}
 	more := p.More
 	if len(more) == 0 {
 		more = [][]string{nil}
+	}
+	var programs []*Program
+	for _, place := range places {
+		program := Test(t, place.Folder, p.Bugs)
+		if outcome := p.try(t, program, "", append(slices.Clip(place.Args), more[0]...)); outcome.Failed || outcome.Hung {
+			t.Fatalf("%s without a bug: failed %v, hung %v\n%s", place.Folder, outcome.Failed, outcome.Hung, outcome.Output)
+		}
+		programs = append(programs, program)
 	}
 	for _, bug := range p.Bugs {
 		t.Run(bug.Name, func(t *testing.T) {
