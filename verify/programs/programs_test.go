@@ -90,10 +90,11 @@ func compare(p *program, reference verdict, patience time.Duration) verdict {
 
 // tell describes a failure, and a smaller program that fails in the same way.
 func (v verdict) tell(p *program) string {
-	const tries, brief = 30, 200 * time.Millisecond
+	const tries = 30
+	brief := *patience / 5
 	small := shrink(p, func(p *program) bool {
 		reference := play(p, onGoroutines, brief)
-		for range tries {
+		for i := 0; i < tries && reference.wrong == nil; i++ {
 			if w := compare(p, reference, brief); w.wrong != nil {
 				return w.hangs == v.hangs && errors.Is(w.wrong, errBeyond) == errors.Is(v.wrong, errBeyond)
 			}
