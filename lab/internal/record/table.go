@@ -53,7 +53,7 @@ func (c Cell) has(rounds int) bool { return c.sample != nil && c.Rounds >= round
 // A Row is one peer of a table.
 type Row struct {
 	Peer  string
-	Cells map[string]Cell // by unit
+	Cells map[string]Cell // by unit; none if the last measurement failed
 	Notes []Setting       // notes of the last result; a failed one has FailedNote
 
 	values map[string][]float64 // by unit, one for each round
@@ -99,6 +99,9 @@ func Tables(results []Result) []Table {
 	}
 	for _, t := range tables {
 		for _, row := range t.Rows {
+			if Find(row.Notes, FailedNote) != "" {
+				continue // what it did before it failed is no figure to compete with
+			}
 			for unit, values := range row.values {
 				row.Cells[unit] = Summarize(values)
 			}

@@ -44,3 +44,23 @@ func TestCellsDifferByTheUTest(t *testing.T) {
 		t.Error("a cell without a sample was compared")
 	}
 }
+
+func TestAPeerThatFailsInALaterRoundHasNoFigures(t *testing.T) {
+	of := func(peer string) record.ID {
+		return record.ID{Suite: "dispatch", Experiment: "empty", Peer: peer, Procs: 2}
+	}
+	took := func(peer string, ns float64) record.Result {
+		return record.Result{ID: of(peer), N: 1, Values: []record.Value{{Unit: "ns/op", Value: ns}}}
+	}
+	tables := record.Tables([]record.Result{took("fast", 1), took("slow", 9), took("fast", 1), took("slow", 9), record.Failed(of("fast"), "killed"), took("slow", 9)})
+	if len(tables) != 1 || len(tables[0].Rows) != 2 {
+		t.Fatalf("%+v", tables)
+	}
+	fast, slow := tables[0].Rows[0], tables[0].Rows[1]
+	if len(fast.Cells) != 0 || record.Find(fast.Notes, record.FailedNote) != "killed" {
+		t.Errorf("%+v", fast)
+	}
+	if c := slow.Cells["ns/op"]; c.Rounds != 3 || c.Center != 9 {
+		t.Errorf("%+v", slow)
+	}
+}
