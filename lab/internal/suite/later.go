@@ -101,7 +101,7 @@ func tries(s Scale) Experiment {
 func backOffs(s Scale) Experiment {
 	const tasks, fails, pause, limit = 20, 3, 10 * time.Millisecond, 2
 	failed := errors.New("failed")
-	contender := func(name string, retried func(call func(context.Context) error) func(context.Context) error, opts ...weir.GroupOption) Contender {
+	contender := func(name string, fail func() error, retried func(call func(context.Context) error) func(context.Context) error, opts ...weir.GroupOption) Contender {
 		return measured(name, func(m *Meter) {
 			p := weir.New(limit)
 			defer p.Close()
@@ -111,7 +111,7 @@ func backOffs(s Scale) Experiment {
 				var calls atomic.Int32
 				g.Go(retried(func(context.Context) error {
 					if calls.Add(1) <= fails {
-						return weir.RetryAfter(failed, pause)
+						return fail()
 					}
 					return nil
 				}))
@@ -122,16 +122,16 @@ func backOffs(s Scale) Experiment {
 		})
 	}
 	plain := func(call func(context.Context) error) func(context.Context) error { return call }
+	executor := failsafe.With(retrypolicy.NewBuilder[any]().WithMaxRetries(fails).WithDelay(pause).Build())
 	return Experiment{
 		ID:     id(s.Cores, "backoff", "tasks", tasks, "fails", fails, "limit", limit),
 		About:  "tasks that fail three times, with a back-off of 10 ms after each, on a pool of two: until all have ended",
 		Turn:   tasks * fails * pause / limit,
 		Rounds: pick(s, 0, 3),
 		Contenders: []Contender{
-			contender("weir.Retry", plain, weir.Retry(weir.RetryPolicy{Tries: fails + 1})),
-			contender("failsafe-go", func(call func(context.Context) error) func(context.Context) error {
-				e := failsafe.With(retrypolicy.NewBuilder[any]().WithMaxRetries(fails).WithDelay(pause).Build())
-				return func(ctx context.Context) error { return e.Run(func() error { return call(ctx) }) }
+			contender("weir.Retry", func() error { return weir.RetryAfter(failed, pause) }, plain, weir.Retry(weir.RetryPolicy{Tries: fails + 1})),
+			contender("failsafe-go", func() error { return failed }, func(call func(context.Context) error) func(context.Context) error {
+				return func(ctx context.Context) error { return executor.Run(func() error { return call(ctx) }) }
 			}),
 		},
 	}

@@ -82,7 +82,6 @@ func (m *Meter) latency(goroutines int, serve func()) {
 	perRequest := max(m.Values[0].Value*float64(goroutines), 1)
 	// An odd number: the allocator takes longer for, say, every eighth object of 1 KB, and timed requests
 	// must meet that as often as others.
-	// samples must meet that as often as others do.
 	apart := max(16, int(float64(m.Target)/perRequest/most)) | 1
 	samples := make([][]time.Duration, goroutines)
 	for k := range samples {
