@@ -19,10 +19,12 @@ import (
 // HotPathKey is the name of the setting that says which hot path was measured.
 const HotPathKey = "weir-hotpath"
 
-// HotFiles are patterns, relative to the root of Weir. They match the code that every task, result, item,
-// index or object passes through, and the defaults of that code.
+// HotFiles are patterns, relative to the root of Weir. They match the packages that are measured, and all that these are made of: the code
+// that every task, result, item, index or object passes through, and the defaults of that code.
 var HotFiles = []string{
-	"*.go", "internal/claim/*.go", "internal/engine/*.go", "internal/feed/*.go", "internal/fifo/*.go", "internal/limit/*.go", "internal/share/*.go", "par/*.go", "reuse/*.go", "weirhttp/*.go",
+	"*.go", "errgroup/*.go", "internal/backoff/*.go", "internal/cause/*.go", "internal/claim/*.go", "internal/engine/*.go", "internal/feed/*.go",
+	"internal/fifo/*.go", "internal/histogram/*.go", "internal/inside/*.go", "internal/keys/*.go", "internal/lane/*.go", "internal/limit/*.go",
+	"internal/race/*.go", "internal/share/*.go", "internal/tree/*.go", "internal/waits/*.go", "par/*.go", "reuse/*.go", "weirhttp/*.go",
 }
 
 // Root returns the folder of the Weir source from which this program was built.
