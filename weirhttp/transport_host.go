@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // host is where a request goes, however its URL spells it.
@@ -34,8 +35,16 @@ func portNumber(port, scheme string) string {
 	}
 }
 
+// Longer names and labels cannot be looked up (RFC 1035, 2.3.4). An encoded label has at least one letter for
+// each rune, so these are bounds of runes, too.
+const (
+	longestName  = 255
+	longestLabel = 63
+)
+
 // hostName returns a name in the form in which it is looked up: lower case, in ASCII, without the dot of the
-// root. It returns an address in its shortest form.
+// root. It returns an address in its shortest form. It encodes no name or label that is too long to be looked
+// up: that would take long, as a redirect may have such a name.
 func hostName(name string) string {
 	// Any other name is no address, and ParseAddr would allocate an error.
 	if strings.Contains(name, ":") || name != "" && name[0] <= '9' {
@@ -45,12 +54,12 @@ func hostName(name string) string {
 	}
 	name = strings.ReplaceAll(name, "İ", "i\u0307") // which ToLower takes for i
 	name = strings.TrimSuffix(strings.ToLower(name), ".")
-	if isASCII(name) {
+	if isASCII(name) || utf8.RuneCountInString(name) > longestName {
 		return name
 	}
 	labels := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(".。．｡", r) }) // of RFC 3490
 	for i, label := range labels {
-		if !isASCII(label) {
+		if !isASCII(label) && utf8.RuneCountInString(label) <= longestLabel {
 			labels[i] = "xn--" + punycode([]rune(label))
 		}
 	}
@@ -61,7 +70,8 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > 0x7f })
 }
 
-// punycode encodes a label as in RFC 3492, and uses the names of that RFC.
+// punycode encodes a label as in RFC 3492, and uses the names of that RFC. The label has at most longestLabel
+// runes, so delta stays below 1<<27, and an int of 32 bits holds it.
 func punycode(label []rune) string {
 	const (
 		base, tMin, tMax     = 36, 1, 26

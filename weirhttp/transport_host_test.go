@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/64ed045f/weir/internal/check"
@@ -61,6 +62,38 @@ func TestAHostIsOneHoweverItIsSpelled(t *testing.T) {
 		}
 	}
 	for _, response := range bodies {
+		check.OK(t, response.Body.Close())
+	}
+}
+
+func TestANameThatIsTooLongToBeLookedUpIsNotEncoded(t *testing.T) {
+	runes := make([]rune, 20_000)
+	for i := range runes {
+		runes[i] = 0x20000 + rune(i*7919%len(runes))
+	}
+	label := func(n int) string { return string(runes[:n]) }
+	huge := label(20_000) + "\U0010FFFF"       // to encode it takes long, and more than an int of 32 bits
+	for name, want := range map[string]string{ // "" stands for an encoded label, whatever it is
+		huge:                                   huge,
+		label(63):                              "",
+		label(64):                              label(64),
+		"A." + label(64) + ".Bücher.example":   "a." + label(64) + ".xn--bcher-kva.example",
+		strings.Repeat("Bücher.", 36) + "exa":  strings.Repeat("xn--bcher-kva.", 36) + "exa",
+		strings.Repeat("Bücher.", 36) + "exam": strings.Repeat("bücher.", 36) + "exam",
+		strings.Repeat("\U0010FFFF\U0010FFFE", 31): "",
+	} {
+		transport := &weirhttp.Transport{PerHost: 1, Queue: -1, Base: base(hello)}
+		r := (&http.Request{URL: &url.URL{Scheme: "http", Host: name}}).WithContext(t.Context())
+		response, err := transport.RoundTrip(r)
+		check.Must(t, err)
+		_, err = transport.RoundTrip(r)
+		check.Error(t, err, weirhttp.ErrOverloaded)
+		host := strings.TrimPrefix(err.Error(), "weirhttp: too many requests to one host: 0 wait for ")
+		if want == "" {
+			check.Equal(t, "begin of the host", host[:4], "xn--")
+		} else {
+			check.Equal(t, "host", host, want+":80")
+		}
 		check.OK(t, response.Body.Close())
 	}
 }
