@@ -53,8 +53,8 @@ type Transport struct {
 // RoundTrip sends the request through Base when it is the request's turn. It blocks while as many requests to
 // the host are under way as PerHost allows, or while Rate allows no more, and returns
 //
-//   - an error that wraps the cause of the request's context, if the context ends while the request waits;
-//     the request has not been sent then;
+//   - an error that wraps the cause of the request's context, if the context ends while the request waits, or
+//     [context.Canceled], if the request's Cancel is closed then; the request has not been sent then;
 //   - an error that wraps [ErrOverloaded], if the request would have to wait and as many wait as Queue
 //     allows, or if it has waited for MaxWait;
 //   - otherwise what Base returns.
@@ -77,7 +77,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return response, err
 	}
 	came := time.Now()
-	s, err := t.takeSlot(r.Context(), hostOf(r.URL), came)
+	s, err := t.takeSlot(r, hostOf(r.URL), came)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}()
 	if t.Rate.N > 0 {
-		if err := t.takeTurn(r.Context(), s, came); err != nil {
+		if err := t.takeTurn(r, s, came); err != nil {
 			return nil, err
 		}
 	}

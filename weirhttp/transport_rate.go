@@ -1,7 +1,7 @@
 package weirhttp
 
 import (
-	"context"
+	"net/http"
 	"sync"
 	"time"
 
@@ -86,7 +86,7 @@ func (r *rates) forget() {
 }
 
 // takeTurn waits for the turn of a request that arrived at came and has slot s.
-func (t *Transport) takeTurn(ctx context.Context, s *slot, came time.Time) error {
+func (t *Transport) takeTurn(r *http.Request, s *slot, came time.Time) error {
 	if _, taken := t.rates.of(s.host, t.Rate, nil); taken {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (t *Transport) takeTurn(ctx context.Context, s *slot, came time.Time) error
 		return err
 	}
 	defer t.leaveRated(s.host, mine)
-	if err = mine.wait(ctx, s.host, t.MaxWait); err != nil && !b.Leave(w) {
+	if err = mine.wait(r, s.host, t.MaxWait); err != nil && !b.Leave(w) {
 		b.Return(1)
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,7 +36,7 @@ type turn struct {
 }
 
 // takeSlot returns a slot of the host. It blocks until it is the request's turn.
-func (t *Transport) takeSlot(ctx context.Context, h host, came time.Time) (*slot, error) {
+func (t *Transport) takeSlot(r *http.Request, h host, came time.Time) (*slot, error) {
 	s := &t.slots
 	s.mu.Lock()
 	l := s.hosts.Get(h)
@@ -56,7 +57,7 @@ func (t *Transport) takeSlot(ctx context.Context, h host, came time.Time) (*slot
 	l.Join(mine)
 	s.mu.Unlock()
 
-	if err := mine.Value.wait(ctx, h, t.MaxWait); err != nil {
+	if err := mine.Value.wait(r, h, t.MaxWait); err != nil {
 		s.withdraw(h, mine)
 		return nil, err
 	}
@@ -72,22 +73,24 @@ func (t *Transport) crowded(h host, l *hostSlots) error {
 }
 
 // wait returns nil when the turn has come, or why the request stops waiting.
-func (t *turn) wait(ctx context.Context, h host, atMost time.Duration) error {
+func (t *turn) wait(r *http.Request, h host, atMost time.Duration) error {
 	var over <-chan time.Time
 	if atMost > 0 {
 		timer := time.NewTimer(atMost - time.Since(t.came))
 		defer timer.Stop()
 		over = timer.C
 	}
+	ctx := r.Context()
 	select {
 	case <-t.ready:
 		return nil
 	case <-ctx.Done():
-		// Done of a custom context may be closed before its Err is set.
-		return &notSent{h, cmp.Or(context.Cause(ctx), context.Canceled)}
+	case <-r.Cancel: //nolint:staticcheck // Base heeds it, too
 	case <-over:
 		return fmt.Errorf("%w: waited %v for %v", ErrOverloaded, atMost, h)
 	}
+	// The context has no cause if Cancel was closed. Done of a custom context may be closed before its Err is set.
+	return &notSent{h, cmp.Or(context.Cause(ctx), context.Canceled)}
 }
 
 // notSent is the error of a request that has not left the queue. Without it, a caller with a deadline could

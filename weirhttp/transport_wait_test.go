@@ -77,12 +77,16 @@ func TestTransportRefusesWhatExceedsItsQueue(t *testing.T) {
 func TestTransportEndsAWait(t *testing.T) {
 	tests := map[string]struct {
 		maxWait time.Duration
-		cancel  bool
+		ends    func(cancel context.CancelCauseFunc, cancelled chan struct{})
 		want    error
 		text    string
 	}{
-		"by the context": {time.Minute, true, errBoom, "weirhttp: not sent to here.example:80, whose turn had not come: boom"},
-		"by its length":  {time.Second, false, weirhttp.ErrOverloaded, "weirhttp: too many requests to one host: waited 1s for here.example:80"},
+		"by the context": {time.Minute, func(cancel context.CancelCauseFunc, _ chan struct{}) { cancel(errBoom) },
+			errBoom, "weirhttp: not sent to here.example:80, whose turn had not come: boom"},
+		"by Cancel": {time.Minute, func(_ context.CancelCauseFunc, cancelled chan struct{}) { close(cancelled) },
+			context.Canceled, "weirhttp: not sent to here.example:80, whose turn had not come: context canceled"},
+		"by its length": {time.Second, func(context.CancelCauseFunc, chan struct{}) {},
+			weirhttp.ErrOverloaded, "weirhttp: too many requests to one host: waited 1s for here.example:80"},
 	}
 	for name, test := range tests {
 		check.Bubble(t, name, func(t *testing.T) {
@@ -92,11 +96,10 @@ func TestTransportEndsAWait(t *testing.T) {
 
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
-			r := question(t, here).WithContext(ctx)
+			r, cancelled := question(t, here).WithContext(ctx), make(chan struct{})
+			r.Cancel = cancelled //nolint:staticcheck // the field is deprecated, and still works
 			begin := time.Now()
-			if test.cancel {
-				time.AfterFunc(time.Second, func() { cancel(errBoom) })
-			}
+			time.AfterFunc(time.Second, func() { test.ends(cancel, cancelled) })
 			err = send(t, transport, r)
 			check.Error(t, err, test.want)
 			check.Equal(t, "error", err.Error(), test.text)
