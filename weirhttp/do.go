@@ -83,7 +83,7 @@ func (v *visit) run(ctx context.Context) error {
 			panic(value)
 		}
 	}()
-	v.request = v.request.WithContext(ctx)
+	v.request = handIn(ctx, v.request)
 	v.handler.ServeHTTP(v.writer, v.request)
 	v.returned = true
 	return nil
@@ -108,6 +108,16 @@ func aborts(p *weir.Panic) bool {
 		p, _ = p.Value.(*weir.Panic)
 	}
 	return false
+}
+
+// handIn returns the copy of r that h gets, with another context. When h has read the body to its end, net/http
+// writes the trailers to r: into r.Trailer, which only then it makes if the client has announced no trailers.
+// So handIn makes it, for h to find those trailers in its copy. Only a body of unknown length has trailers.
+func handIn(ctx context.Context, r *http.Request) *http.Request {
+	if r.Trailer == nil && r.ProtoMajor == 1 && r.ContentLength < 0 {
+		r.Trailer = make(http.Header)
+	}
+	return r.WithContext(ctx)
 }
 
 // handBack copies to r what h has set in its own copy of the request for use outside h. The server removes

@@ -265,3 +265,34 @@ func TestDoReportsThePatternThatAMuxHasFound(t *testing.T) {
 	answerOf(weirhttp.Do(pool, mux), r)
 	check.Equal(t, "pattern", r.Pattern, "/item/{id}")
 }
+
+func TestAHandlerOnAPoolFindsTheTrailersOfItsRequest(t *testing.T) {
+	pool := weir.New(1)
+	defer pool.Close()
+	trailers := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := io.Copy(io.Discard, r.Body)
+		check.OK(t, err)
+		_, err = fmt.Fprint(w, r.Trailer)
+		check.OK(t, err)
+	})
+	for name, h := range map[string]http.Handler{
+		"plain": trailers,
+		"Do":    weirhttp.Do(pool, trailers),
+		"On":    weirhttp.Limit(trailers, 1, weirhttp.On(pool)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := startServer(t, h, (*httptest.Server).Start)
+			for _, announced := range []string{"", "Trailer: Sum\r\n"} {
+				conn, answer := s.dial(t, "POST / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n"+announced+
+					"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nSum: 42\r\n\r\n")
+				defer conn.Close()
+				response, err := http.ReadResponse(answer, nil)
+				check.Must(t, err)
+				defer response.Body.Close()
+				all, err := io.ReadAll(response.Body)
+				check.OK(t, err)
+				check.Equal(t, "trailers, announced as "+announced, string(all), "map[Sum:[42]]")
+			}
+		})
+	}
+}

@@ -53,9 +53,9 @@
 // hijack, or use an [http.ResponseController] as usual. If the context of a request is done before a worker
 // has started it, its room in the queue is free at once. A request allocates about ten objects.
 //
-// With Do and On the handler gets a copy of the request. A handler outside then finds the Pattern and the
-// MultipartForm in its own request. It does not find other values that the inner handler has set, such as
-// path values or Form.
+// With Do and On the handler gets a copy of the request, in which it finds the trailers as usual. A handler
+// outside then finds the Pattern and the MultipartForm in its own request. It does not find other values that
+// the inner handler has set, such as path values or Form.
 //
 // With Do, if the handler panics, ServeHTTP panics on the goroutine of net/http with an error that wraps a
 // [*weir.Panic]. The error's text has the panic's value and the stack of the handler, so that the log of the

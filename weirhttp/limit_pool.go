@@ -43,7 +43,7 @@ func (l *Limiter) runOnPool(
 	err := l.pool.Do(ctx, func(task context.Context) error {
 		begun = l.times.begins(came)
 		l.placed(a)
-		served := r.WithContext(placed{r.Context(), task})
+		served := handIn(placed{r.Context(), task}, r)
 		defer handBack(r, served)
 		l.handler.ServeHTTP(w, served)
 		return nil
