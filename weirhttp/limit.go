@@ -56,7 +56,8 @@ const (
 // Limit returns a handler that runs handler for at most n requests at once. Of the others as many wait as
 // [Queue] allows, in order, each at most as long as [MaxWait]. The rest are refused: they are answered at
 // once, with the status 503 (see [Status]) and the header Retry-After (see [RetryAfter]), and their body is
-// not read.
+// not read. The header Cache-Control says no-store then, and Content-Length, ETag and Last-Modified, which a
+// handler outside may have set, are removed.
 //
 // A request whose context is done while it waits is refused, too, though mostly no client is left to read the
 // refusal. A slot is free again when the handler has returned, panicked, or ended its goroutine by

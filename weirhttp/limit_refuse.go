@@ -46,6 +46,7 @@ var (
 	plainText = []string{"text/plain; charset=utf-8"}
 	noSniff   = []string{"nosniff"}
 	closeConn = []string{"close"}
+	noStore   = []string{"no-store"}
 )
 
 func newRefusal(status int, retryAfter time.Duration) refusal {
@@ -66,6 +67,12 @@ const firstFlight = 14 << 10
 // deadline while the client is still there, and the client would take silence for status 200.
 func (f *refusal) answer(w http.ResponseWriter, r *http.Request, why Reason) {
 	h := w.Header()
+	// A handler outside may have set these for the answer that the refusal replaces. Content-Encoding stays, as in
+	// http.Error: the ResponseWriter may be one that encodes what is written (go.dev/issue/66343).
+	for _, name := range [...]string{"Content-Length", "Etag", "Last-Modified"} {
+		delete(h, name)
+	}
+	h["Cache-Control"] = noStore
 	if f.retryAfter != nil {
 		h["Retry-After"] = f.retryAfter
 	}

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/weirhttp"
 )
@@ -55,7 +56,9 @@ func TestARefusalSaysWhenToComeAgain(t *testing.T) {
 			l.ServeHTTP(w, request(t, &untouched{t}, 1))
 			check.Equal(t, "status", w.status, tc.status)
 			check.Equal(t, "has a body", w.length > 3, true)
-			want := http.Header{"Content-Type": {"text/plain; charset=utf-8"}, "X-Content-Type-Options": {"nosniff"}}
+			want := http.Header{
+				"Cache-Control": {"no-store"}, "Content-Type": {"text/plain; charset=utf-8"}, "X-Content-Type-Options": {"nosniff"},
+			}
 			if tc.retryAfter != nil {
 				want["Retry-After"] = tc.retryAfter
 			}
@@ -77,6 +80,42 @@ func TestARefusalSaysWhenToComeAgain(t *testing.T) {
 			free()
 		})
 	}
+}
+
+func TestARefusalHasNoHeadersOfTheAnswerThatItReplaces(t *testing.T) {
+	outside := http.Header{
+		"Cache-Control": {"public, max-age=3600"}, "Content-Encoding": {"gzip"}, "Content-Length": {"1000"}, "Etag": {`"1"`},
+		"Last-Modified": {"Sat, 28 Nov 2026 11:52:07 GMT"}, "Vary": {"Accept-Encoding"},
+	}
+	closed := weir.New(1)
+	closed.Close()
+	full, free := busy(t)
+	answers, freeAnswers := busy(t, weirhttp.Refusal(func(w http.ResponseWriter, _ *http.Request, _ weirhttp.Reason) {
+		w.Header().Set("Cache-Control", "max-age=1")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	for name, test := range map[string]struct {
+		h     http.Handler
+		cache string
+	}{
+		"Limit":   {full, "no-store"},
+		"Do":      {weirhttp.Do(closed, nothing), "no-store"},
+		"Refusal": {answers, "max-age=1"},
+	} {
+		w := newSink()
+		w.header = outside.Clone()
+		test.h.ServeHTTP(w, request(t, &untouched{t}, 1))
+		check.Equal(t, name+": status", w.status, http.StatusServiceUnavailable)
+		check.Equal(t, name+": Cache-Control", w.header.Get("Cache-Control"), test.cache)
+		for _, gone := range []string{"Content-Length", "ETag", "Last-Modified"} {
+			check.Equal(t, name+": "+gone, len(w.header.Values(gone)), 0)
+		}
+		for _, kept := range []string{"Content-Encoding", "Vary"} { // the writer may encode what is written
+			check.Equal(t, name+": "+kept, w.header.Get(kept), outside.Get(kept))
+		}
+	}
+	free()
+	freeAnswers()
 }
 
 func TestARefusalClosesTheConnectionOnlyForABodyThatIsLongOrUnknown(t *testing.T) {

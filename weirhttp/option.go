@@ -129,9 +129,9 @@ func Status(code int) Option {
 
 // Refusal sets a function that answers refused requests, for example in the format of an API, or with another
 // status for some reasons. It may also log them. It must write a status, and should be quick. The headers
-// Retry-After and Connection are already set; [Status] has no effect. Many goroutines call the function at
-// once, each for its own request. All refusals share the values of the headers: to change one, here or in a
-// handler outside, replace it with Set.
+// Retry-After, Connection and Cache-Control are already set, and those of another answer are removed, see
+// [Limit]; [Status] has no effect. Many goroutines call the function at once, each for its own request. All
+// refusals share the values of the headers: to change one, here or in a handler outside, replace it with Set.
 func Refusal(answer func(http.ResponseWriter, *http.Request, Reason)) Option {
 	must(answer != nil, "function that answers must not be nil", "nil")
 	return limitOption(func(o *limitOptions) { o.refuse = answer })
