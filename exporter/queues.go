@@ -3,11 +3,15 @@ package exporter
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/inside"
 )
 
 // answerTime is how long [Queues] waits for a queue to answer.
@@ -75,7 +79,8 @@ type asked struct {
 //
 // counts returns the present counts. A call of Queues calls counts on a new goroutine, unless a previous call
 // of counts still runs: then both calls of Queues share its answer. counts should return when its context is
-// done. remove ends that context without waiting for counts to return, and may be called more than once.
+// done. A panic of counts is its error, a [*weir.Panic]. remove ends that context without waiting for counts to
+// return, and may be called more than once.
 func AddQueue(name, server string, counts func(ctx context.Context) (QueueCounts, error)) (remove func()) {
 	must(name != "", "name of a queue must not be empty", `""`)
 	must(counts != nil, "function for counts must not be nil", "nil")
@@ -159,6 +164,9 @@ func (q *queue) answer(a *asked) {
 	defer cancel()
 	counts, err := QueueCounts{}, errExited
 	defer func() {
+		if value := recover(); value != nil { // a page that shows counts must not end the program
+			err = fmt.Errorf("function for counts: %w", &weir.Panic{Value: value, Stack: inside.PanicStack()})
+		}
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		if err == nil {

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/exporter"
 	"github.com/64ed045f/weir/internal/check"
 )
@@ -102,6 +104,23 @@ func TestCountsThatExitAreAnError(t *testing.T) {
 	check.Equal(t, "queues", texts(exporter.Queues(t.Context())), "exits on : 0, error function for counts called runtime.Goexit; ")
 	exits = false
 	check.Equal(t, "queues", texts(exporter.Queues(t.Context())), "exits on : 1, error <nil>; ")
+}
+
+func TestAPanicOfCountsIsAnError(t *testing.T) {
+	why := errors.New("boom")
+	panics := true
+	defer exporter.AddQueue("panics", "", func(context.Context) (exporter.QueueCounts, error) {
+		if panics {
+			panic(why)
+		}
+		return exporter.QueueCounts{Waiting: 1}, nil
+	})()
+	err := exporter.Queues(t.Context())[0].Err
+	check.Error(t, err, why)
+	p, ok := errors.AsType[*weir.Panic](err)
+	check.Equal(t, "has the stack", ok && strings.Contains(string(p.Stack), "TestAPanicOfCounts"), true)
+	panics = false
+	check.Equal(t, "queues", texts(exporter.Queues(t.Context())), "panics on : 1, error <nil>; ")
 }
 
 func TestTheContextOfCountsEndsAfterTwoSecondsAndWhenTheQueueIsRemoved(t *testing.T) {
