@@ -58,6 +58,7 @@ func NewPools(opts ...Option) *Pools {
 		last:     time.Now(),
 	}
 	for _, o := range opts {
+		must(o != nil, "option must not be nil", "nil")
 		o.apply(p)
 	}
 	return p

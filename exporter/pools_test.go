@@ -401,6 +401,7 @@ func TestACountThatFallsIsHeldUntilItIsHigher(t *testing.T) {
 
 func TestBadOptionsPanic(t *testing.T) {
 	for want, f := range map[string]func(){
+		"exporter: option must not be nil, got nil":                    func() { exporter.NewPools(nil) },
 		"exporter: choice of pools must not be nil, got nil":           func() { exporter.Only(nil) },
 		"exporter: number of names must be at least 0, got -1":         func() { exporter.MaxNames(-1) },
 		"exporter: function for names must not be nil, got nil":        func() { exporter.Clean(nil) },

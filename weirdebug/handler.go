@@ -16,6 +16,7 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/exporter"
+	"github.com/64ed045f/weir/internal/inside"
 )
 
 // Option is a setting of [Handler].
@@ -38,6 +39,7 @@ func Control() Option {
 func Handler(opts ...Option) http.Handler {
 	h := new(handler)
 	for _, o := range opts {
+		inside.Must("weirdebug", o != nil, "option must not be nil", "nil")
 		o.apply(h)
 	}
 	weir.Watch()

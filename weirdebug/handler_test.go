@@ -523,3 +523,7 @@ func TestAHandlerOfATestBubbleCountsInTheNextOne(t *testing.T) {
 		})
 	}
 }
+
+func TestANilOptionPanics(t *testing.T) {
+	check.Panics(t, "weirdebug: option must not be nil, got nil", func() { weirdebug.Handler(nil) })
+}

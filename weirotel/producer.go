@@ -41,6 +41,7 @@ var _ metric.Producer = (*Producer)(nil)
 func NewProducer(opts ...Option) *Producer {
 	p := &Producer{made: time.Now(), options: []exporter.Option{exporter.Clean(valid)}}
 	for _, o := range opts {
+		must(o != nil, "option must not be nil", "nil")
 		o.apply(p)
 	}
 	p.pools.Pools = exporter.NewPools(p.options...)

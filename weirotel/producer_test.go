@@ -180,6 +180,7 @@ func TestBadOptionsPanic(t *testing.T) {
 		"weirotel: limiter must not be nil, got nil":                              func() { weirotel.Limiter("l", nil) },
 		"weirotel: transport must not be nil, got nil":                            func() { weirotel.Transport("t", nil) },
 		"weirotel: keeper must not be nil, got nil":                               func() { weirotel.Keeper("k", nil) },
+		"weirotel: option must not be nil, got nil":                               func() { weirotel.NewProducer(nil) },
 		"weirotel: choice of pools must not be nil, got nil":                      func() { weirotel.Only(nil) },
 		"weirotel: number of names must be at least 0, got -1":                    func() { weirotel.MaxNames(-1) },
 		`weirotel: name of a limiter must be valid UTF-8 and not empty, got ""`:   func() { weirotel.Limiter("", limiter) },
@@ -197,6 +198,8 @@ func TestBadOptionsPanic(t *testing.T) {
 	} {
 		equal(t, "panic", caught(f), any(want))
 	}
+	none := func() { weirotel.Span("", func(context.Context) error { return nil }, nil) }
+	equal(t, "panic for no option of a span", caught(none), any("weirotel: option must not be nil, got nil"))
 	if caught(func() { weirotel.Keeper("k", new(reuse.Keeper[int])) }) == nil {
 		t.Error("a keeper that is not made is taken")
 	}

@@ -29,6 +29,7 @@ type spans struct {
 func newSpans(name string, opts []SpanOption) *spans {
 	s := &spans{name: name}
 	for _, o := range opts {
+		must(o != nil, "option must not be nil", "nil")
 		o.apply(s)
 	}
 	return s

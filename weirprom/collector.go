@@ -24,6 +24,7 @@ type Collector struct{ of []prometheus.Collector }
 func New(opts ...Option) *Collector {
 	c := &config{taken: make(map[[2]string]bool), pools: []exporter.Option{exporter.Clean(clean)}}
 	for _, o := range opts {
+		must(o != nil, "option must not be nil", "nil")
 		o.apply(c)
 	}
 	if !c.noPools {

@@ -178,6 +178,7 @@ func TestWrongOptionsPanic(t *testing.T) {
 	var none *reuse.Keeper[int]
 	for want, f := range map[string]func(){
 		`weirprom: number of names must be at least 0, got -1`:                        func() { weirprom.MaxNames(-1) },
+		`weirprom: option must not be nil, got nil`:                                   func() { weirprom.New(nil) },
 		`weirprom: choice of pools must not be nil, got nil`:                          func() { weirprom.Only(nil) },
 		`weirprom: limiter must not be nil, got nil`:                                  func() { weirprom.Limiter("a", nil) },
 		`weirprom: transport must not be nil, got nil`:                                func() { weirprom.Transport("a", nil) },
