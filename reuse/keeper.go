@@ -82,9 +82,10 @@ type KeeperConfig[T any] struct {
 	// which were opened together are not all closed together. 0 means never.
 	Lifetime time.Duration
 
-	// Check is called before the keeper leases an object that was unused for CheckAfter or longer. If Check
-	// returns an error, or ends its goroutine by runtime.Goexit, the keeper closes the object and the user
-	// gets another. Check gets a context like that of Open, and should bound its own time.
+	// Check is called before the keeper leases an object that was unused for CheckAfter or longer: with a
+	// CheckAfter of 0 also before an object that is put back goes to a user who waits. If Check returns an
+	// error, or ends its goroutine by runtime.Goexit, the keeper closes the object and the user gets another.
+	// Check gets a context like that of Open, and should bound its own time.
 	Check      func(context.Context, T) error
 	CheckAfter time.Duration
 

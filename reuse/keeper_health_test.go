@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/reuse"
 )
 
 func TestAnObjectThatWasIdleForLongIsCheckedBeforeItIsLeased(t *testing.T) {
@@ -92,6 +93,132 @@ func TestAnObjectThatWasIdleForLongIsCheckedBeforeItIsLeased(t *testing.T) {
 		told.want(t, 1)
 		check.Equal(t, "opened", f.opened.Load(), 3)
 		k.Close()
+		f.settled(1)
+	})
+}
+
+func TestAnObjectIsCheckedAlsoIfAUserWaitsForIt(t *testing.T) {
+	var checks, gate chan struct{} // each check sends to one, and then waits for the other
+	var verdict func() error
+	always := func(c *config) {
+		checks, gate = make(chan struct{}, 10), make(chan struct{})
+		verdict = func() error { return nil }
+		c.Check = func(ctx context.Context, _ *thing) error {
+			checks <- struct{}{}
+			<-gate
+			check.OK(t, ctx.Err())
+			return verdict()
+		}
+	}
+	check.Bubble(t, "when it is put back", func(t *testing.T) {
+		k, f := keeping(t, 1, always)
+		l := got(t, k)
+		a, b := asks(t, k), asks(t, k)
+		for _, user := range []*asker{a, b} { // in their order
+			l.Put()
+			user.waits(t)
+			check.Equal(t, "checks under way", k.Stats().Checking, 1)
+			gate <- struct{}{}
+			l = user.served(t)
+		}
+		close(gate)
+		l.Put()
+		check.Equal(t, "checks", len(checks), 2)
+		k.Close()
+		f.settled(1)
+	})
+	check.Bubble(t, "after a heartbeat", func(t *testing.T) {
+		k, f := keeping(t, 1, always, func(c *config) {
+			c.HeartbeatEvery = time.Minute
+			c.Heartbeat = func(context.Context, *thing) error { <-gate; return nil }
+		})
+		warm(t, k, 1)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		a := asks(t, k)
+		gate <- struct{}{} // to the heartbeat
+		a.waits(t)
+		check.Equal(t, "checks", len(checks), 1)
+		close(gate)
+		a.served(t).Put()
+		k.Close()
+		f.settled(1)
+	})
+	check.Bubble(t, "one that fails is replaced", func(t *testing.T) {
+		k, f := keeping(t, 1, always)
+		verdict = errorKept
+		close(gate)
+		l := got(t, k)
+		a := asks(t, k)
+		l.Put()
+		l = a.served(t)
+		check.Equal(t, "object", l.Value().number, 2)
+		check.Equal(t, "unhealthy", k.Stats().Unhealthy, 1)
+		l.Put()
+		k.Close()
+		f.settled(1)
+	})
+	check.Bubble(t, "a panic comes out of Get", func(t *testing.T) {
+		k, f := keeping(t, 1, always)
+		verdict = panicKept
+		close(gate)
+		l := got(t, k)
+		a, b := asks(t, k), asks(t, k)
+		l.Put()
+		b.served(t).Put()
+		wantKeptPanic(t, a.panicked)
+		k.Close()
+		f.settled(1)
+	})
+	check.Bubble(t, "the user gets it before another that is being opened", func(t *testing.T) {
+		open := make(chan struct{}, 1)
+		open <- struct{}{}
+		k, f := keeping(t, 2, always, func(c *config) {
+			made := c.Open
+			c.Open = func(ctx context.Context) (*thing, error) { <-open; return made(ctx) }
+		})
+		l := got(t, k)
+		a := asks(t, k)
+		l.Put()
+		a.waits(t)
+		gate <- struct{}{}
+		l = a.served(t)
+		check.Equal(t, "object", l.Value().number, 1)
+		close(open)
+		synctest.Wait()
+		check.Equal(t, "idle", k.Stats().Idle, 1)
+		close(gate)
+		l.Put()
+		k.Close()
+		f.settled(2)
+	})
+	check.Bubble(t, "the users have left: it was put back last", func(t *testing.T) {
+		k, f := keeping(t, 2, always)
+		first, second := got(t, k), got(t, k)
+		second.Put()
+		a := asks(t, k) // the second is checked for it
+		first.Put()
+		a.cancel(errKept)
+		a.failed(t, errKept)
+		check.Equal(t, "checks under way", k.Stats().Checking, 2)
+		close(gate)
+		f.idle(k, 2)
+		l := got(t, k)
+		check.Equal(t, "object", l.Value().number, 1)
+		l.Put()
+		k.Close()
+		f.settled(2)
+	})
+	check.Bubble(t, "until Close", func(t *testing.T) {
+		k, f := keeping(t, 1, func(c *config) {
+			c.Check = func(ctx context.Context, _ *thing) error { <-ctx.Done(); return ctx.Err() }
+		})
+		l := got(t, k)
+		a := asks(t, k)
+		l.Put()
+		a.waits(t)
+		k.Close()
+		a.failed(t, reuse.ErrClosed)
 		f.settled(1)
 	})
 }

@@ -39,10 +39,7 @@ func (k *Keeper[T]) coldest() *object[T] {
 // rest makes the object idle. The object is the warmest, unless it was idle before and others were used
 // since.
 func (k *Keeper[T]) rest(o *object[T]) {
-	if o.state == leased || o.state == opening {
-		k.places++
-		o.place = k.places
-	}
+	k.placed(o)
 	o.become(idle)
 	k.unused()
 	if warmer := k.stack.First().Of(); warmer != nil && warmer.place > o.place {
@@ -53,6 +50,15 @@ func (k *Keeper[T]) rest(o *object[T]) {
 	if k.timed {
 		k.watch(o)
 		k.wakeAt(k.nextExpiry())
+	}
+}
+
+// placed notes that the object was put back or opened, if that is so: a heartbeat or a check does not change its
+// place. It precedes become.
+func (k *Keeper[T]) placed(o *object[T]) {
+	if o.state == leased || o.state == opening {
+		k.places++
+		o.place = k.places
 	}
 }
 

@@ -21,8 +21,9 @@ func (l Lease[T]) Value() T {
 	return l.object.value
 }
 
-// Put gives the object back: to the user who has waited longest, or if none waits it becomes idle. If its
-// Lifetime is over, or the keeper was reset or closed meanwhile, the keeper closes it in the background.
+// Put gives the object back: to the user who has waited longest, or if none waits it becomes idle. With a Check
+// and a CheckAfter of 0, the keeper first checks the object in the background, before that user gets it. If
+// its Lifetime is over, or the keeper was reset or closed meanwhile, the keeper closes it in the background.
 func (l Lease[T]) Put() {
 	k := l.end()
 	o := l.object

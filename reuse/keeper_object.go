@@ -85,6 +85,8 @@ func (k *Keeper[T]) reuse(o *object[T], now time.Duration) {
 		o.disown()
 		k.totals.expired++
 		k.retire(o)
+	case first != nil && k.unproved(o):
+		k.recheck(o)
 	case first != nil:
 		k.exchange(o, first)
 		k.queue.remove(first)
@@ -95,6 +97,23 @@ func (k *Keeper[T]) reuse(o *object[T], now time.Duration) {
 		o.disown()
 		k.rest(o)
 	}
+}
+
+// unproved reports whether an object that was just put back, or whose heartbeat has just returned, needs a check
+// before it is leased, as with a CheckAfter of 0. An object that was just opened or checked needs none.
+func (k *Keeper[T]) unproved(o *object[T]) bool {
+	return (o.state == leased || o.state == beating) && !k.fresh(o)
+}
+
+// recheck starts the check of an object that would go to a waiter without it. The check is for the first waiter
+// for which no object is being opened or checked, or for none: the object goes to the waiter that is the first
+// when the check has returned.
+func (k *Keeper[T]) recheck(o *object[T]) {
+	k.placed(o)
+	o.become(checking)
+	w := k.queue.unserved.First().Of()
+	o.claim(w)
+	go o.check(w.values())
 }
 
 // exchange makes o ready for w. If the keeper opened or checked o for another user, that user takes over the

@@ -41,6 +41,8 @@ type thing struct {
 	rested time.Duration // since when it is idle, if it is
 	order  int           // its number among all objects that were put back or opened
 
+	checked bool // it was opened or checked, and neither used nor kept alive since
+
 	leased, sick, discarded, detached, gone bool
 }
 
@@ -183,7 +185,7 @@ func (b *books) leave(ctx context.Context, o *thing, a activity, f fate) (err er
 		o.gone = true
 		b.want.Closed++
 	case f.ending == well:
-		o.proved, o.rested = now, now
+		o.proved, o.rested, o.checked = now, now, a != beating
 		if a == opening {
 			b.place(o)
 			o.opened, o.used = now, now
@@ -319,6 +321,8 @@ func (b *books) granted(o *thing) {
 		b.mustNot("object %d, of no more use, was leased: %+v", o.number, *o)
 	case b.config.Check != nil && now-o.proved >= b.config.CheckAfter && now != o.proved:
 		b.mustNot("object %d, last good at %v, was leased unchecked", o.number, o.proved)
+	case b.config.Check != nil && b.config.CheckAfter == 0 && !o.checked:
+		b.mustNot("object %d was leased after its use, or its heartbeat, without a check", o.number)
 	case b.config.Lifetime > 0 && now-o.opened >= b.config.Lifetime:
 		b.mustNot("object %d, opened at %v, was leased", o.number, o.opened)
 	}

@@ -261,7 +261,7 @@ func panicsAt(f func()) (panicked bool) {
 
 func (m *machine) put(t *rapid.T) {
 	m.give(t, func(o *thing) {
-		o.used, o.proved, o.rested = m.now(), m.now(), m.now()
+		o.used, o.proved, o.rested, o.checked = m.now(), m.now(), m.now(), false
 		m.place(o)
 	}, reuse.Lease[*thing].Put)
 }
