@@ -112,13 +112,20 @@ func (o *options) mustHaveNoLane() {
 // init makes e a lane.
 func (l *laneOptions) init(c *core, e *engine.Engine, config *engine.Config) {
 	of := &l.of.core
+	c.laneOf(of)
 	c.turns.Within(&of.turns)
 	l.LaneConfig.Rests = l.rests
 	e.InitLane(of.running(), config, l.LaneConfig)
 }
 
+// laneOf makes c a lane of above. It is hidden from the race detector as runOn is.
+//
+//go:norace
+func (c *core) laneOf(above *core) { c.above = above }
+
 // laneOwner is a pool that may be a lane.
 type laneOwner interface {
+	base() *core
 	// takeBack is Shutdown of a lane when ctx is done. Other tasks than functions are made functions. tells are as of Pool.shutdown.
 	takeBack(ctx context.Context) (unrun, tells []func(), err error)
 	// ends is that of core, for a lane that was closed with its pool.
@@ -151,6 +158,9 @@ func (c *core) takeBackLanes(ctx context.Context, err error) (unrun, tells []fun
 	}
 	return unrun, tells
 }
+
+// base implements laneOwner.
+func (p *runner) base() *core { return &p.core }
 
 // takeBack implements laneOwner.
 func (p *runner) takeBack(ctx context.Context) (unrun, tells []func(), err error) {
@@ -196,6 +206,9 @@ func awaitAll(channels []<-chan struct{}, done <-chan struct{}) {
 	}
 }
 
+// base implements laneOwner.
+func (p *funcRunner[T]) base() *core { return &p.core }
+
 // takeBack implements laneOwner.
 func (p *funcRunner[T]) takeBack(ctx context.Context) (unrun, tells []func(), err error) {
 	args, err := (*FuncPool[T])(p).Shutdown(ctx)
@@ -207,6 +220,9 @@ func (p *funcRunner[T]) takeBack(ctx context.Context) (unrun, tells []func(), er
 
 // ends implements laneOwner.
 func (p *funcRunner[T]) ends(done <-chan struct{}) bool { return p.core.ends(done) }
+
+// base implements laneOwner.
+func (p *statefulRunner[S, T]) base() *core { return &p.core }
 
 // takeBack implements laneOwner.
 func (p *statefulRunner[S, T]) takeBack(ctx context.Context) (unrun, tells []func(), err error) {

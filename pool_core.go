@@ -14,6 +14,7 @@ type core struct {
 	engine   *engine.Engine
 	reporter reporter
 	turns    race.Turns
+	above    *core                      // the pool of which it is a lane; nil if it is none
 	made     uintptr                    // where: a program counter, of the caller of New; 0 for a group's
 	shared   bool                       // the default pool, which must not be closed
 	listed   atomic.Pointer[listedPool] // among those of Pools

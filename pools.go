@@ -39,6 +39,8 @@ type observed interface {
 	resizePool(limit int)
 	pause()
 	resume()
+	behind() int     // tasks that wait to start, except for tokens
+	queues() []*core // which have them, with their lanes
 }
 
 // Pools yields the pools of the program that have workers, and those that had one, or were paused, and are

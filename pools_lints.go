@@ -21,15 +21,19 @@ type Lint struct {
 //
 //   - "slow": tasks have run for longer than d, while others are queued;
 //   - "same line": all places are those of tasks that have run for longer than d, and are at the same line of the program;
-//   - "stuck": tasks are queued, and none can start: the pool is paused, or all tasks that have begun have waited for longer than d;
+//   - "stuck": tasks are queued, and none can start: the pool is paused, or all tasks that have its places have waited for longer
+//     than d;
 //   - "own queue": tasks of the pool wait for room in a queue while submitters wait for room in the pool's own, and no worker has
 //     finished a task for longer than d.
+//
+// Tasks that wait for a token, see [Rate], do not count as queued. A lane is also stuck if a pool above it is. For that, the tasks of
+// a pool's lanes count as its own.
 //
 // The last three are found among tasks that began after the first call of [Watch], or of Running for the pool. It takes a profile of
 // all goroutines, as [Running.Stack] does, if as many tasks as the limit have run for longer than d.
 func (i PoolInfo) Lints(d time.Duration) []Lint {
 	must(d > 0, "time of slow tasks must be more than 0", d)
-	return i.lints(d, workerStacks)
+	return newLintLook(d, workerStacks).lints(i)
 }
 
 // Lints yields each pool of [Pools] with what [PoolInfo.Lints] finds there, mostly nothing. It takes at most
@@ -37,9 +41,9 @@ func (i PoolInfo) Lints(d time.Duration) []Lint {
 func Lints(d time.Duration) iter.Seq2[PoolInfo, []Lint] {
 	must(d > 0, "time of slow tasks must be more than 0", d)
 	return func(yield func(PoolInfo, []Lint) bool) {
-		stacks := sync.OnceValue(workerStacks)
+		l := newLintLook(d, sync.OnceValue(workerStacks))
 		for i := range Pools() {
-			if !yield(i, i.lints(d, stacks)) {
+			if !yield(i, l.lints(i)) {
 				return
 			}
 		}
@@ -49,33 +53,35 @@ func Lints(d time.Duration) iter.Seq2[PoolInfo, []Lint] {
 // workerStacks returns the stacks of all tasks of the program.
 func workerStacks() []taskStack { return slices.Collect(taskStacks(goroutines())) }
 
-func (i PoolInfo) lints(d time.Duration, stacks func() []taskStack) (list []Lint) {
-	s, tasks := i.Stats(), i.Running(d)
-	waiting := 0
-	for _, r := range tasks {
-		if r.Waits != "" {
-			waiting++
-		}
-	}
+func (l *lintLook) lints(i PoolInfo) (list []Lint) {
+	s, tasks := i.Stats(), i.Running(l.longer)
 	add := func(rule, format string, args ...any) {
 		list = append(list, Lint{rule, fmt.Sprintf(format, args...)})
 	}
-	behind := s.Queued + s.Waiting
-	if computing := len(tasks) - waiting; computing > 0 && behind > 0 {
-		add("slow", "%s run for longer than %v, while %d wait to start", tasksThat(computing, "has", "have"), d, behind)
+	computing := 0
+	placed := make(map[string]bool) // the labels of the workers whose tasks have places
+	places := 0
+	for _, r := range tasks {
+		if r.Waits == "" {
+			computing++
+		}
+		if r.hasPlace() {
+			placed[r.workers.name(r.named)] = true
+			places++
+		}
 	}
-	switch {
-	case behind > 0 && s.Paused:
-		add("stuck", "%s to start, and the pool is paused", tasksThat(behind, "waits", "wait"))
-	case behind > 0 && s.Running == 0 && waiting > 0 && waiting >= s.Suspended:
-		add("stuck", "%s to start, and all %d that have begun have waited for longer than %v", tasksThat(behind, "waits", "wait"), waiting, d)
+	if behind := i.of().behind(); computing > 0 && behind > 0 {
+		add("slow", "%s run for longer than %v, while %d wait to start", tasksThat(computing, "has", "have"), l.longer, behind)
 	}
-	if len(tasks) == 0 || len(tasks) < s.Limit {
+	if behind, why := l.stuck(i); behind > 0 {
+		add("stuck", "%s to start, and %s", tasksThat(behind, "waits", "wait"), why)
+	}
+	if places == 0 || places < s.Limit {
 		return list
 	}
 	line, count, submitters := "", 0, 0
-	for _, g := range stacks() {
-		if !strings.HasPrefix(g.worker, tasks[0].workers.prefix) {
+	for _, g := range l.stacks() {
+		if !placed[g.worker] {
 			continue
 		}
 		if g.submits() {
@@ -88,7 +94,7 @@ func (i PoolInfo) lints(d time.Duration, stacks func() []taskStack) (list []Lint
 		line, count = at, count+g.count
 	}
 	if line != "" && count > 1 && count >= s.Limit {
-		add("same line", "all %d tasks that run have done so for longer than %v, and are at %s", count, d, line)
+		add("same line", "all %d tasks that run have done so for longer than %v, and are at %s", count, l.longer, line)
 	}
 	if submitters > 0 && s.Waiting > 0 {
 		add("own queue", "%s for room in a queue, and %d submitters wait for room in that of this pool: if they are the same, they may do so forever",
@@ -150,15 +156,5 @@ var undotted = sync.OnceValue(func() (modules []string) {
 
 // submits reports whether the task waits for room in a pool.
 func (g taskStack) submits() bool {
-	for _, frame := range g.frames {
-		function, _, _ := strings.Cut(frame, "\n")
-		if rest, ok := strings.CutPrefix(function, module+".(*"); ok {
-			for _, name := range []string{").Submit", ").SubmitContext", ").Invoke", ").InvokeContext", "Group).Go"} {
-				if strings.HasSuffix(rest, name) {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.frames, func(f string) bool { return strings.HasPrefix(f, engineRoom) })
 }

@@ -234,10 +234,11 @@ func isOurs(function string) bool {
 	return strings.HasPrefix(function, module+".") || strings.HasPrefix(function, module+"/internal/")
 }
 
-// The beginnings of names of functions: of those of this package and of those below it, and of those in which tasks run, on a worker and on
-// a plain goroutine.
+// The beginnings of names of functions: of those of this package and of those below it; of those in which tasks run, on a worker and on a
+// plain goroutine; and of the one in which submitters of all kinds wait for room.
 const (
 	module     = "github.com/64ed045f/weir"
 	engineWork = module + "/internal/engine.(*Engine).session"
 	directWork = module + ".(*member).runs"
+	engineRoom = module + "/internal/engine.(*Engine).awaitRoom"
 )
