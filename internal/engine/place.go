@@ -335,6 +335,7 @@ func (e *Engine) replace(w, giver *Worker) {
 	default:
 		e.unstack(a)
 		e.inherit(a, giver)
+		e.fill(a) // if the borrower waits, too, the tasks beneath it now may let work have their place
 	}
 }
 
