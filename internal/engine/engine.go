@@ -441,7 +441,7 @@ func (e *Engine) serve() (settled bool) {
 		}
 		// The queue is full. A free worker still has room for one more task, unless the worker is wanted
 		// elsewhere first.
-		if e.placeWanted() || e.delegating() || e.hasBids() || e.isDry() || e.awaitsSearcher() || !e.tryPlace() {
+		if e.placeWanted() || e.delegating() || e.hasBids() || e.isDry() || !e.tryPlace() {
 			return true
 		}
 		task, k, ok := e.takeQueued()

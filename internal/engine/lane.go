@@ -218,11 +218,13 @@ func (e *Engine) hasPlace() bool {
 	return !e.hasWork() && e.submitters.length == 0 && !e.placeWanted() && !e.halted() && e.tryPlace()
 }
 
-// dropPlace releases what tryPlace has acquired.
+// dropPlace releases what tryPlace has acquired. It is called while e is settled, and does not touch e: that would
+// be settled again, and again, until there is a task.
 func (e *Engine) dropPlace() {
-	for ; e != nil; e = e.parent() {
-		e.permits.release(false)
-		e.touch()
+	e.permits.release(false)
+	for p := e.parent(); p != nil; p = p.parent() {
+		p.permits.release(false)
+		p.touch()
 	}
 }
 
@@ -322,13 +324,6 @@ func (e *Engine) reviewBid() {
 		p.lanes.look(p.root().now(), p.isDry())
 		p.touch()
 	}
-}
-
-// awaitsSearcher reports whether e, a lane with tokens of its parent, has its searching token taken. Then it could not
-// bid if it found no token: nothing but a bid keeps the engine throttled that joins the bucket. Whatever has the
-// searching token looks for the tasks.
-func (e *Engine) awaitsSearcher() bool {
-	return e.rated != nil && e.rated.joins != e && e.permits.searching()
 }
 
 // bidsForToken bids if e is a lane whose tasks can only wait for a token. It does so before the lock is released:
