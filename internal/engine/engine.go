@@ -478,6 +478,7 @@ func (e *Engine) settle() (settled bool) {
 			e.checkWaits()
 		}
 		e.notifyRetired()
+		e.unthrottle()
 		settled = true
 	} else {
 		e.admit()
@@ -490,7 +491,9 @@ func (e *Engine) settle() (settled bool) {
 		e.wind()
 		e.regate()
 	}
-	e.bidsForToken()
+	if e.rated != nil {
+		e.bidsForToken()
+	}
 	return settled
 }
 

@@ -169,7 +169,8 @@ func (e *Engine) returnUnused() {
 }
 
 // unthrottle ends the throttling, and returns granted tokens, if no task is left for them: all have been handed
-// back, have started out of turn, or are void.
+// back, have started out of turn, or are void. It also returns tokens that no worker comes for, as there is no place
+// any more, or a pause: together with those that come meanwhile they would be more than burst.
 func (e *Engine) unthrottle() {
 	r := e.rated
 	if r == nil || r.joins != e || !r.throttled.Load() && r.granted.Load() == 0 {
@@ -178,13 +179,13 @@ func (e *Engine) unthrottle() {
 	if e.queue.dead.Load() > 0 || e.suspects {
 		e.queue.shed(e.Void, e.gone)
 	}
-	if e.awaitsTokens() {
-		return
+	awaits := e.awaitsTokens()
+	if !awaits || !e.coming() && !e.hasPermits(e.permits.word.Load()) {
+		if n := r.granted.Swap(0); n > 0 {
+			r.bucket.Return(int(n))
+		}
 	}
-	if n := r.granted.Swap(0); n > 0 {
-		r.bucket.Return(int(n))
-	}
-	if r.throttled.Load() && r.bucket.Leave(&r.waiter) {
+	if r.throttled.Load() && !awaits && r.bucket.Leave(&r.waiter) {
 		r.throttled.Store(false)
 	}
 }

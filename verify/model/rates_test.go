@@ -50,12 +50,19 @@ type district struct {
 	begin time.Time
 	halls []*hall
 
-	mu    sync.Mutex
-	wrong string
+	mu     sync.Mutex
+	wrong  string
+	passed map[*hall]passing
+}
+
+// passing is that a task of lower priority has passed those of a hall.
+type passing struct {
+	at   time.Duration
+	text string
 }
 
 func checkRates(t *rapid.T) {
-	d := &district{T: t, begin: time.Now()}
+	d := &district{T: t, begin: time.Now(), passed: map[*hall]passing{}}
 	shared := d.turnstile()
 	defer func() {
 		for _, h := range d.halls {
@@ -173,8 +180,11 @@ func (d *district) starts(h *hall) {
 	for _, other := range d.halls {
 		siblings := other.parent != nil && other.parent == h.parent
 		if siblings && other.priority > h.priority && d.waits(other, now) && (other.rate == h.rate && h.rate == h.parent.rate || other.rate.has(now)) {
-			d.errs("a task of %s starts at %v, and %s has a higher priority", h.name, now, other.name)
+			d.passed[other] = passing{now, fmt.Sprintf("a task of %s starts at %v, and %s has a higher priority", h.name, now, other.name)}
 		}
+	}
+	if d.passed[h].at == now {
+		delete(d.passed, h) // there are two places: either task may be the first to get here
 	}
 	if r := h.rate; r != nil {
 		if r.full-now > r.ahead {
@@ -224,6 +234,9 @@ func (d *district) look() {
 		if free {
 			d.errs("%d tasks of %s wait at %v, though there is a token and a place", h.queued, h.name, now)
 		}
+	}
+	for _, p := range d.passed {
+		d.errs("%s", p.text)
 	}
 	if d.wrong != "" {
 		d.Fatal(d.wrong)
