@@ -8,16 +8,14 @@ import (
 	"os/user"
 	"strconv"
 	"syscall"
+
+	"github.com/64ed045f/weir/lab/internal/child"
 )
 
-// apart puts the process into a group of its own. A Ctrl-C at the terminal then ends only the run, and the
-// run ends the process.
-func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
-
-// unprivileged is like apart. If this process is root, it also runs the other one as a user without rights,
+// unprivileged is like [child.Apart]. If this process is root, it also runs the other one as a user without rights,
 // as PostgreSQL requires. The folder is then given to that user.
 func unprivileged(cmd *exec.Cmd, folder string) error {
-	apart(cmd)
+	child.Apart(cmd)
 	if os.Geteuid() != 0 {
 		return nil
 	}

@@ -16,7 +16,7 @@ func Small(ctx context.Context, say func(format string, args ...any)) (results [
 	r.keep = func(result record.Result) error { results = append(results, result); return nil }
 	for _, c := range contenders {
 		if c.server.name != "" {
-			if _, err := c.server.find(); err != nil {
+			if _, err := c.server.version(); err != nil {
 				continue
 			}
 		}

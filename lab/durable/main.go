@@ -74,7 +74,7 @@ func durable(ctx context.Context, args []string, stdout, stderr io.Writer) error
 			continue
 		}
 		if c.server.name != "" {
-			version, err := c.server.find()
+			version, err := c.server.version()
 			if err != nil {
 				say("without %s: %s is left out", c.server.name, c.name)
 				continue

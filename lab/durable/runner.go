@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -158,7 +156,7 @@ func (r *runner) turn(ctx context.Context, e experiment, c contender, id record.
 		}
 		w.Waits, w.Waiting = 0, e.waits
 		if server != nil {
-			most := server.watch()
+			most := memory.Watch(50*time.Millisecond, func() uint64 { return memory.Tree(server.cmd.Process.Pid) })
 			defer func() {
 				values = append(values, record.Value{Unit: "server-peak-B", Value: float64(most())})
 			}()
@@ -170,44 +168,13 @@ func (r *runner) turn(ctx context.Context, e experiment, c contender, id record.
 
 // inChild does the work in another process.
 func (w work) inChild(ctx context.Context) ([]record.Value, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
 	text, err := json.Marshal(w)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, path, childWord, string(text))
-	apart(cmd)
-	child.Prepare(cmd, w.ID.Procs)
-	var said, complained bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &complained
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, child.FirstLine(complained.String()))
-	}
-	file, err := record.Read(&said, "the measuring process")
+	results, err := child.Results(child.Itself(ctx, childWord, string(text)), w.ID.Procs)
 	if err != nil {
 		return nil, err
 	}
-	return file.Results[0].Values, nil
-}
-
-// watch observes the memory of the process and its children until most is called. most returns the highest
-// value seen.
-func (p *process) watch() (most func() uint64) {
-	stop, seen := make(chan struct{}), make(chan uint64)
-	go func() {
-		var most uint64
-		for {
-			most = max(most, memory.Tree(p.cmd.Process.Pid))
-			select {
-			case <-time.After(50 * time.Millisecond):
-			case <-stop:
-				seen <- most
-				return
-			}
-		}
-	}()
-	return func() uint64 { close(stop); return <-seen }
+	return results[0].Values, nil
 }

@@ -16,13 +16,17 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/64ed045f/weir/lab/internal/child"
 )
 
 // A program is a server in a process of its own.
 type program struct {
 	name string
-	// find returns the version of the program, or an error if it is not there.
+	// find returns the path of the program, or an error if it is not there.
 	find func() (string, error)
+	// word stands before the version in what the program says of itself.
+	word string
 	// prepare makes the initial files of a server in a new folder; nil if there are none.
 	prepare func(ctx context.Context, folder string) error
 	// start starts the server, with its files and its socket in a new folder, and waits until the server
@@ -76,13 +80,17 @@ func (p *process) stop() {
 	}
 }
 
-// version returns the program's version: the word after before in its output.
-func version(path, before string) (string, error) {
+// version returns the program's version, or an error if the program is not there.
+func (p program) version() (string, error) {
+	path, err := p.find()
+	if err != nil {
+		return "", err
+	}
 	text, err := exec.Command(path, "--version").Output()
 	if err != nil {
 		return "", err
 	}
-	_, after, _ := strings.Cut(string(text), before)
+	_, after, _ := strings.Cut(string(text), p.word)
 	found, _, _ := strings.Cut(strings.TrimSpace(after), " ")
 	return cmp.Or(found, "unknown"), nil
 }
@@ -90,14 +98,9 @@ func version(path, before string) (string, error) {
 // Redis.
 
 var redis = program{
-	name: "redis-server",
-	find: func() (string, error) {
-		path, err := exec.LookPath("redis-server")
-		if err != nil {
-			return "", err
-		}
-		return version(path, "v=")
-	},
+	name:  "redis-server",
+	find:  func() (string, error) { return exec.LookPath("redis-server") },
+	word:  "v=",
 	start: startRedis,
 }
 
@@ -115,7 +118,7 @@ func startRedis(ctx context.Context, folder, _ string, always bool) (*process, e
 	}
 	to := redisAddress(folder)
 	cmd := exec.Command("redis-server", "--port", "0", "--unixsocket", to.Addr, "--dir", folder, "--save", "", "--appendonly", "yes", "--appendfsync", fsync)
-	apart(cmd)
+	child.Apart(cmd)
 	client := asynq.NewClient(to)
 	defer client.Close()
 	return startProcess(ctx, cmd, syscall.SIGTERM, func(context.Context) error { return client.Ping() })
@@ -124,14 +127,9 @@ func startRedis(ctx context.Context, folder, _ string, always bool) (*process, e
 // PostgreSQL.
 
 var postgres = program{
-	name: "postgres",
-	find: func() (string, error) {
-		path, err := postgresPath("postgres")
-		if err != nil {
-			return "", err
-		}
-		return version(path, "(PostgreSQL) ")
-	},
+	name:    "postgres",
+	find:    func() (string, error) { return postgresPath("postgres") },
+	word:    "(PostgreSQL) ",
 	prepare: initPostgres,
 	start:   startPostgres,
 }

@@ -2,13 +2,17 @@
 package child
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/64ed045f/weir/lab/internal/record"
 )
 
 // A Command makes a command that runs this same program again, with other arguments. When ctx is done, the
@@ -23,7 +27,7 @@ func Itself(ctx context.Context, args ...string) *exec.Cmd {
 		path = os.Args[0]
 	}
 	command := exec.CommandContext(ctx, path, args...)
-	apart(command)
+	Apart(command)
 	return command
 }
 
@@ -41,6 +45,18 @@ func Prepare(cmd *exec.Cmd, procs int, more ...string) {
 	cmd.Env = append(cmd.Env, "GOMAXPROCS="+strconv.Itoa(procs))
 	cmd.Env = append(cmd.Env, more...)
 	cmd.WaitDelay = time.Second
+}
+
+// Results runs a command that writes results, and returns them. procs and more are those of [Prepare].
+func Results(cmd *exec.Cmd, procs int, more ...string) ([]record.Result, error) {
+	Prepare(cmd, procs, more...)
+	var said, complained bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &complained
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, FirstLine(complained.String()))
+	}
+	f, err := record.Read(&said, "the measuring process")
+	return f.Results, err
 }
 
 // FirstLine returns the first line of a process's output that is not blank.

@@ -4,8 +4,8 @@ package child
 
 import "os/exec"
 
-// apart does nothing on systems without Unix process groups.
-func apart(*exec.Cmd) {}
+// Apart does nothing on systems without Unix process groups.
+func Apart(*exec.Cmd) {}
 
 // ByHand always returns false here: no exit status reports signals.
 func ByHand(*exec.ExitError) bool { return false }

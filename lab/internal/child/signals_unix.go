@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// apart puts the process into a group of its own. A Ctrl-C at the terminal goes to a whole group, and a
+// Apart puts the process into a group of its own. A Ctrl-C at the terminal goes to a whole group, and a
 // measurement that it ended would look like a failure.
-func apart(command *exec.Cmd) {
+func Apart(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
 

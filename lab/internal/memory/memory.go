@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Now returns the resident memory, in bytes.
@@ -35,6 +36,26 @@ func Tree(pid int) uint64 {
 		}
 	}
 	return all
+}
+
+// Watch reads a figure again and again, until most is called. most returns the highest value read.
+func Watch[N int | uint64](every time.Duration, read func() N) (most func() N) {
+	stop, highest := make(chan struct{}), make(chan N)
+	go func() {
+		var seen N
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			seen = max(seen, read())
+			select {
+			case <-tick.C:
+			case <-stop:
+				highest <- seen
+				return
+			}
+		}
+	}()
+	return func() N { close(stop); return <-highest }
 }
 
 // field returns the number of bytes in the line of the file that begins with name.

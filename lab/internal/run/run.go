@@ -4,7 +4,6 @@
 package run
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -152,20 +151,9 @@ var errHung = errors.New("hung")
 func (r *Runner) measure(ctx context.Context, id record.ID, limit time.Duration) ([]record.Result, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errHung)
 	defer cancel()
-	cmd := r.Command(limited, r.Arguments(id)...)
-	child.Prepare(cmd, id.Procs, "TMPDIR="+r.Temporary)
-	var said, complained bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &complained
-	err := cmd.Run()
+	results, err := child.Results(r.Command(limited, r.Arguments(id)...), id.Procs, "TMPDIR="+r.Temporary)
 	if errors.Is(context.Cause(limited), errHung) {
 		return nil, fmt.Errorf("no end after %v", limit)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s", err, child.FirstLine(complained.String()))
-	}
-	f, err := record.Read(&said, "the measuring process")
-	if err != nil {
-		return nil, err
-	}
-	return f.Results, nil
+	return results, err
 }

@@ -134,41 +134,9 @@ func mean(samples []time.Duration) float64 {
 	return float64(sum.Nanoseconds()) / float64(len(samples))
 }
 
-// peaks records the most memory that the process has held at once, and the most goroutines that the watch has seen.
-func (m *Meter) peaks(w *watch) {
-	goroutines := w.stop()
-	m.set("peak-B", float64(memory.Peak()))
-	m.set("peak-goroutines", float64(goroutines))
-}
-
-// A watch counts the goroutines every two milliseconds.
-type watch struct {
-	done chan struct{}
-	peak chan int
-}
-
-func startWatch() *watch {
-	w := &watch{done: make(chan struct{}), peak: make(chan int)}
+// goroutines watches how many there are, until most is called.
+func goroutines() (most func() int) {
 	// The figure excludes the watch itself and the goroutine that measures.
 	before := runtime.NumGoroutine() + 1
-	go func() {
-		peak := 0
-		tick := time.NewTicker(2 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			peak = max(peak, runtime.NumGoroutine()-before)
-			select {
-			case <-tick.C:
-			case <-w.done:
-				w.peak <- peak
-				return
-			}
-		}
-	}()
-	return w
-}
-
-func (w *watch) stop() int {
-	close(w.done)
-	return <-w.peak
+	return memory.Watch(2*time.Millisecond, func() int { return runtime.NumGoroutine() - before })
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/64ed045f/weir/lab/internal/memory"
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
@@ -40,14 +41,16 @@ func asleep(s Scale, procs, n int, name, about string, untilTheEnd bool) Experim
 		Turn:  time.Duration(n) * 1600 * time.Nanosecond,
 		Contenders: contenders(s, concurrent, func(m *Meter, p peer.Peer) {
 			r := p.Open(seedCap, peer.Work{Same: sleep})
-			w := startWatch()
+			most := goroutines()
 			m.time(1, func() {
 				r.Submit(0, n)
 				if untilTheEnd {
 					r.Wait()
 				}
 			})
-			m.peaks(w)
+			peak := most()
+			m.set("peak-B", float64(memory.Peak()))
+			m.set("peak-goroutines", float64(peak))
 			r.Wait()
 			r.Close()
 		}),
