@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/lab/internal/memory"
 )
 
@@ -54,10 +55,10 @@ func serve(setup Setup, stdin io.Reader, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var running, entered gauge
+	var running, entered check.Gauge
 	var served work
-	handler := c.wrap(running.around(backend(setup, &served)), setup)
-	server := &http.Server{Handler: entered.around(handler), ReadHeaderTimeout: longestShutdown}
+	handler := c.wrap(around(&running, backend(setup, &served)), setup)
+	server := &http.Server{Handler: around(&entered, handler), ReadHeaderTimeout: longestShutdown}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -87,7 +88,7 @@ func serve(setup Setup, stdin io.Reader, stdout io.Writer) error {
 	if shutdown != nil {
 		r.ShutdownError = shutdown.Error()
 	}
-	r.Entered, r.MostRunning = int(entered.count.Load()), int(running.most.Load())
+	r.Entered, r.MostRunning = int(entered.Entered.Load()), int(running.Peak.Load())
 	r.Service = served.mean()
 	r.PeakMemory = memory.Peak()
 	return json.NewEncoder(stdout).Encode(r)
@@ -114,16 +115,11 @@ func watch(every time.Duration, stop <-chan struct{}) Report {
 	}
 }
 
-// A gauge counts requests.
-type gauge struct{ count, now, most atomic.Int64 }
-
-func (g *gauge) around(h http.Handler) http.Handler {
+// around counts the requests that h serves.
+func around(g *check.Gauge, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		g.count.Add(1)
-		now := g.now.Add(1)
-		defer g.now.Add(-1)
-		for most := g.most.Load(); now > most && !g.most.CompareAndSwap(most, now); most = g.most.Load() {
-		}
+		g.Enter()
+		defer g.Leave()
 		h.ServeHTTP(w, r)
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"runtime"
-	"sync"
 
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
@@ -41,11 +40,7 @@ func submit(r interface{ Submit(lo, hi int) }, producers, n int) {
 		r.Submit(0, n)
 		return
 	}
-	var live sync.WaitGroup
-	for k := range producers {
-		live.Go(func() { r.Submit(k*n/producers, (k+1)*n/producers) })
-	}
-	live.Wait()
+	shared(producers, n, r.Submit)
 }
 
 // producers returns the number that a parameter means.
