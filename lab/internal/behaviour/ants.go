@@ -56,7 +56,7 @@ func antsPrograms() programs {
 		"03": func(env Env) error {
 			p := newAnts(2)
 			defer p.Release()
-			return nilTask(env, func() error { return p.Submit(nil) }, countedAnts(p))
+			return nilTask(func(pool) error { return p.Submit(nil) })(env, countedAnts(p))
 		},
 		"04": func(Env) error {
 			p := newAnts(1)
@@ -86,22 +86,18 @@ func antsPrograms() programs {
 			defer p.Release()
 			return handled(countedAnts(p), panicked)
 		},
-		"13": func(Env) error {
-			return stopped(ants.ErrPoolClosed, func() error {
-				p := newAnts(2)
-				p.Release()
-				return p.Submit(func() {})
-			})
-		},
-		"19": func(env Env) error {
-			return bubbles(env, func(func(string)) error {
-				p := newAnts(2)
-				if err := inBubble(env, countedAnts(p)); err != nil {
-					return err
-				}
-				return p.ReleaseTimeout(time.Second)
-			})
-		},
+		"13": stopped(ants.ErrPoolClosed, func() error {
+			p := newAnts(2)
+			p.Release()
+			return p.Submit(func() {})
+		}),
+		"19": bubbles(func(env Env, _ func(string)) error {
+			p := newAnts(2)
+			if err := inBubble(env, countedAnts(p)); err != nil {
+				return err
+			}
+			return p.ReleaseTimeout(time.Second)
+		}),
 		"20": noting("both mean no limit", lowLimits(open)),
 		"21": goroutines(open, "github.com/panjf2000/ants/"),
 		"22": func(Env) error {

@@ -26,14 +26,12 @@ func concPrograms() programs {
 		return group{p.Go, p.Wait}
 	}
 	return open.programs("01", "05", "09", "23", "24", "reuse", "wait").and(grouped.programs()).and(programs{
-		"03": open.with(2, func(env Env, others pool) error {
-			return nilTask(env, func() error {
-				p := limited(2)
-				p.Go(nil)
-				p.Wait()
-				return nil
-			}, others)
-		}),
+		"03": open.with(2, nilTask(func(pool) error {
+			p := limited(2)
+			p.Go(nil)
+			p.Wait()
+			return nil
+		})),
 		"04": open.with(2, waitTwice),
 		"06": func(env Env) error {
 			p := limited(2).WithErrors()
@@ -97,40 +95,34 @@ func concPrograms() programs {
 			return inOrder(iter.Mapper[int, int]{MaxGoroutines: 4}.MapErr(items,
 				func(item *int) (int, error) { return numbered(*item) }))
 		},
-		"11": func(Env) error {
-			return allAtOnce(func(tasks int, task, consume func(i int)) error {
-				s := stream.New()
-				for i := range tasks {
-					s.Go(func() stream.Callback {
-						task(i)
-						return func() { consume(i) }
-					})
-				}
-				s.Wait()
-				return nil
-			})
-		},
-		"12": func(env Env) error {
-			return manyResults(env, func(tasks int) ([]int, error) {
-				p := concpool.NewWithResults[int]().WithMaxGoroutines(1)
-				for i := range tasks {
-					p.Go(func() int { return i })
-				}
-				return p.Wait(), nil
-			})
-		},
-		"19": func(env Env) error {
-			return bubbles(env, func(part func(string)) error {
-				part("a pool")
-				if err := open.with(2, inBubble)(env); err != nil {
-					return err
-				}
-				part("a stream")
-				s := stream.New().WithMaxGoroutines(2)
-				submit := func(task func()) { s.Go(func() stream.Callback { task(); return func() {} }) }
-				return inBubble(env, pool{submit: always(submit), wait: silent(s.Wait)})
-			})
-		},
+		"11": allAtOnce(func(tasks int, task, consume func(i int)) error {
+			s := stream.New()
+			for i := range tasks {
+				s.Go(func() stream.Callback {
+					task(i)
+					return func() { consume(i) }
+				})
+			}
+			s.Wait()
+			return nil
+		}),
+		"12": manyResults(func(tasks int) ([]int, error) {
+			p := concpool.NewWithResults[int]().WithMaxGoroutines(1)
+			for i := range tasks {
+				p.Go(func() int { return i })
+			}
+			return p.Wait(), nil
+		}),
+		"19": bubbles(func(env Env, part func(string)) error {
+			part("a pool")
+			if err := open.with(2, inBubble)(env); err != nil {
+				return err
+			}
+			part("a stream")
+			s := stream.New().WithMaxGoroutines(2)
+			submit := func(task func()) { s.Go(func() stream.Callback { task(); return func() {} }) }
+			return inBubble(env, pool{submit: always(submit), wait: silent(s.Wait)})
+		}),
 		"20": func(env Env) error {
 			for _, limit := range []int{0, -1} {
 				if told(func() error { return open.with(limit, runAll)(env) }) == nil {

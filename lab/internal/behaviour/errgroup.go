@@ -33,13 +33,11 @@ func errgroupPrograms() programs {
 		return group{func(task func(context.Context) error) { g.Go(func() error { return task(ctx) }) }, g.Wait}
 	}
 	return open.programs("01", "02", "05", "09", "23", "24", "reuse", "wait").and(grouped.programs()).and(programs{
-		"03": open.with(2, func(env Env, p pool) error {
-			return nilTask(env, func() error {
-				g := limited(2)
-				g.Go(nil)
-				return g.Wait()
-			}, p)
-		}),
+		"03": open.with(2, nilTask(func(pool) error {
+			g := limited(2)
+			g.Go(nil)
+			return g.Wait()
+		})),
 		"04": func(Env) error {
 			g := limited(2)
 			g.Go(func() error { return errBoom })

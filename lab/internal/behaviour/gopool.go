@@ -43,7 +43,7 @@ func gopoolPrograms() programs {
 	return open.programs("01", "02", "09", "reuse", "resize").and(bare.programs("23", "24")).and(programs{
 		"03": func(env Env) error {
 			p, panicked := catchingGopool(2)
-			return nilTask(env, func() error {
+			return nilTask(func(pool) error {
 				p.Go(nil)
 				select {
 				case value := <-panicked:
@@ -51,7 +51,7 @@ func gopoolPrograms() programs {
 				case <-time.After(time.Second):
 					return nil
 				}
-			}, countedGopool(p))
+			})(env, countedGopool(p))
 		},
 		"06": open.with(2, exits(false, "Wait of a WaitGroup whose Done is deferred in each task")),
 		"07": func(Env) error {

@@ -14,29 +14,25 @@ func plainPrograms() programs {
 		return pool{submit: always(tasks.Go), wait: silent(tasks.Wait)}
 	}
 	return open.programs("09", "23", "reuse", "wait").and(programs{
-		"03": open.with(0, func(env Env, p pool) error {
-			return nilTask(env, func() error {
-				var tasks sync.WaitGroup
-				tasks.Go(nil)
-				tasks.Wait()
-				return nil
-			}, p)
-		}),
+		"03": open.with(0, nilTask(func(pool) error {
+			var tasks sync.WaitGroup
+			tasks.Go(nil)
+			tasks.Wait()
+			return nil
+		})),
 		"04": open.with(0, waitTwice),
 		"06": open.with(0, exits(false, "Wait")),
-		"19": func(env Env) error {
-			return bubbles(env, func(func(string)) error {
-				var tasks sync.WaitGroup
-				begin := time.Now()
-				for range 10 {
-					tasks.Go(func() { time.Sleep(time.Second) })
-				}
-				tasks.Wait()
-				if time.Since(begin) != time.Second {
-					return errors.New("not all at once")
-				}
-				return nil
-			})
-		},
+		"19": bubbles(func(_ Env, _ func(string)) error {
+			var tasks sync.WaitGroup
+			begin := time.Now()
+			for range 10 {
+				tasks.Go(func() { time.Sleep(time.Second) })
+			}
+			tasks.Wait()
+			if time.Since(begin) != time.Second {
+				return errors.New("not all at once")
+			}
+			return nil
+		}),
 	})
 }

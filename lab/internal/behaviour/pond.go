@@ -37,13 +37,13 @@ func pondPrograms() programs {
 		"01": with(pond.WithQueueSize(4096)).with(1, goexits), // so that the queue cannot hold millions of tasks
 		"03": func(env Env) error {
 			p := pond.NewPool(2)
-			return nilTask(env, func() error {
+			return nilTask(func(pool) error {
 				err := p.Submit(nil).Wait()
 				if errors.Is(err, pond.ErrPanic) {
 					return pond.ErrPanic // without its stack
 				}
 				return err
-			}, pool{submit: p.Go, wait: silent(p.StopAndWait)})
+			})(env, pool{submit: p.Go, wait: silent(p.StopAndWait)})
 		},
 		"04": func(Env) error {
 			p := pond.NewPool(1)
@@ -109,22 +109,20 @@ func pondPrograms() programs {
 			}
 			return inOrder(results, failure)
 		},
-		"12": func(env Env) error {
-			return manyResults(env, func(tasks int) ([]int, error) {
-				group := pond.NewResultPool[int](1).NewGroup()
-				for i := range tasks {
-					group.Submit(func() int { return i })
-				}
-				return group.Wait()
-			})
-		},
+		"12": manyResults(func(tasks int) ([]int, error) {
+			group := pond.NewResultPool[int](1).NewGroup()
+			for i := range tasks {
+				group.Submit(func() int { return i })
+			}
+			return group.Wait()
+		}),
 		"13": func(Env) error {
 			after := func(stop func(p pond.Pool)) error {
 				return stopped(pond.ErrPoolStopped, func() error {
 					p := pond.NewPool(2)
 					stop(p)
 					return p.Go(func() {})
-				})
+				})(Env{})
 			}
 			err := after(func(p pond.Pool) { p.Stop() }) // returns a future, for callers that want to wait
 			if err != nil && after(pond.Pool.StopAndWait) == nil {
@@ -218,20 +216,18 @@ func pondPrograms() programs {
 			}
 			return fmt.Errorf("the group's context, and the pool's too: %w", err)
 		},
-		"19": func(env Env) error {
-			return bubbles(env, func(part func(string)) error {
-				p := pond.NewPool(2)
-				part("a group")
-				g := p.NewGroup()
-				err := inBubble(env, pool{submit: always(func(task func()) { g.Submit(task) }), wait: g.Wait})
-				if err != nil {
-					return err
-				}
-				part("StopAndWait")
-				p.StopAndWait()
-				return nil
-			})
-		},
+		"19": bubbles(func(env Env, part func(string)) error {
+			p := pond.NewPool(2)
+			part("a group")
+			g := p.NewGroup()
+			err := inBubble(env, pool{submit: always(func(task func()) { g.Submit(task) }), wait: g.Wait})
+			if err != nil {
+				return err
+			}
+			part("StopAndWait")
+			p.StopAndWait()
+			return nil
+		}),
 		"20": func(env Env) error {
 			if err := open.with(0, runAll)(env); err != nil {
 				return fmt.Errorf("limit 0: %w", err)

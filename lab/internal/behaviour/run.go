@@ -1,15 +1,16 @@
 package behaviour
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/64ed045f/weir/lab/internal/child"
@@ -49,10 +50,9 @@ func Run(ctx context.Context, command child.Command, scenario Scenario, library 
 	stuck := time.AfterFunc(scenario.Limit, func() { cancel(errStuck) })
 	defer stuck.Stop()
 
-	told := &listener{progress: func() { stuck.Reset(scenario.Limit) }}
 	var stderr head
 	cmd := command(limited, scenario.ID, library)
-	cmd.Stdout, cmd.Stderr = told, &stderr
+	cmd.Stderr = &stderr
 	child.Prepare(cmd, procs,
 		"GOTRACEBACK=single",
 		"GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE")) // with the race detector, a program would sleep a second before it ends
@@ -61,10 +61,15 @@ func Run(ctx context.Context, command child.Command, scenario Scenario, library 
 	}
 
 	begin := time.Now()
-	if err := cmd.Start(); err != nil {
+	stdout, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
 		return Outcome{}, fmt.Errorf("scenario %s, %s: %w", scenario.ID, library, err)
 	}
-	err := cmd.Wait()
+	told := listen(stdout, func() { stuck.Reset(scenario.Limit) })
+	err = cmd.Wait()
 	if ctx.Err() != nil {
 		return Outcome{}, context.Cause(ctx)
 	}
@@ -80,11 +85,9 @@ func Run(ctx context.Context, command child.Command, scenario Scenario, library 
 var errStuck = errors.New("no progress")
 
 // judge returns the verdict. A program passes only if it says so itself, and if its process then ends as it should.
-func judge(told *listener, exit error, stderr string, stuck bool, limit time.Duration) Outcome {
-	told.mu.Lock()
-	defer told.mu.Unlock()
+func judge(told map[string]string, exit error, stderr string, stuck bool, limit time.Duration) Outcome {
 	at := ""
-	if step := told.last[tellStep]; step != "" {
+	if step := told[tellStep]; step != "" {
 		at = " (at: " + step + ")"
 	}
 	code := 0
@@ -94,11 +97,11 @@ func judge(told *listener, exit error, stderr string, stuck bool, limit time.Dur
 			code = e.ExitCode()
 		}
 	}
-	_, passed := told.last[tellPass]
-	failure, failed := told.last[tellFail]
+	_, passed := told[tellPass]
+	failure, failed := told[tellFail]
 	switch {
 	case passed && code == 0:
-		return Outcome{Verdict: Pass, Detail: told.last[tellNote]}
+		return Outcome{Verdict: Pass, Detail: told[tellNote]}
 	case failed && code == exitFailed:
 		return Outcome{Verdict: Fails, Detail: failure}
 	case stuck:
@@ -157,36 +160,20 @@ const (
 	exitUnknown = 2
 )
 
-// listener parses the output of a child process, and keeps the last text of each kind.
-type listener struct {
-	progress func()
-
-	mu   sync.Mutex
-	rest []byte
-	last map[string]string
-}
-
-// Write takes the next part of the output.
-func (l *listener) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.rest = append(l.rest, p...)
-	for {
-		line, rest, found := bytes.Cut(l.rest, []byte("\n"))
-		if !found {
-			return len(p), nil
+// listen reads the output of a child process to its end. It returns the last text of each kind, and calls
+// progress for each text.
+func listen(stdout io.Reader, progress func()) map[string]string {
+	last := map[string]string{}
+	for from := bufio.NewReader(stdout); ; {
+		line, err := from.ReadString('\n')
+		if err != nil {
+			return last
 		}
-		l.rest = rest
-		told, ours := strings.CutPrefix(string(line), mark)
-		if !ours {
-			continue
+		if told, ours := strings.CutPrefix(strings.TrimSuffix(line, "\n"), mark); ours {
+			kind, text, _ := strings.Cut(told, " ")
+			last[kind] = text
+			progress()
 		}
-		kind, text, _ := strings.Cut(told, " ")
-		if l.last == nil {
-			l.last = make(map[string]string)
-		}
-		l.last[kind] = text
-		l.progress()
 	}
 }
 

@@ -86,20 +86,25 @@ func shrink(_ Env, p pool) error {
 	return nil
 }
 
-// nilTask is scenario 03. mistake submits a nil task and returns how the library reports it; p then runs 4
-// other tasks.
-func nilTask(env Env, mistake func() error, p pool) error {
-	told := told(mistake)
-	var ran atomic.Int32
-	if err := p.run(4, func() { ran.Add(1) }); err != nil {
-		return err
+// nilTask is scenario 03. mistake submits a nil task, to p or elsewhere, and returns how the library reports it;
+// p then runs 4 other tasks.
+func nilTask(mistake func(p pool) error) func(env Env, p pool) error {
+	return func(env Env, p pool) error {
+		told := told(func() error { return mistake(p) })
+		var ran atomic.Int32
+		if err := p.run(4, func() { ran.Add(1) }); err != nil {
+			return err
+		}
+		if told == nil {
+			return fmt.Errorf("nothing is told; %d of 4 further tasks ran", ran.Load())
+		}
+		env.Note("%v", told)
+		return count("further tasks run", ran.Load(), 4)
 	}
-	if told == nil {
-		return fmt.Errorf("nothing is told; %d of 4 further tasks ran", ran.Load())
-	}
-	env.Note("%v", told)
-	return count("further tasks run", ran.Load(), 4)
 }
+
+// submitsNil is the mistake of scenario 03 for a pool whose submit function is the library's.
+func submitsNil(p pool) error { return p.submit(nil) }
 
 // runAll is scenario 05 and part of others: it submits 10 tasks, and all of them must run.
 func runAll(_ Env, p pool) error {
@@ -226,66 +231,72 @@ func inOrder(results []int, err error) error {
 
 // allAtOnce is scenario 11. stream runs task for each number below tasks, without a limit, and passes the
 // numbers to consume in order.
-func allAtOnce(stream func(tasks int, task func(i int), consume func(i int)) error) error {
-	const tasks = 8
-	var g gauge
-	var order []int
-	err := stream(tasks, func(i int) {
-		g.Enter()
-		time.Sleep(settled + time.Duration(tasks-i)*time.Millisecond) // the last task is ready first
-		g.end()
-	}, func(i int) { order = append(order, i) })
-	if err != nil {
-		return err
-	}
-	for i, got := range order {
-		if i != got {
-			return fmt.Errorf("order %v", order)
+func allAtOnce(stream func(tasks int, task func(i int), consume func(i int)) error) func(Env) error {
+	return func(Env) error {
+		const tasks = 8
+		var g gauge
+		var order []int
+		err := stream(tasks, func(i int) {
+			g.Enter()
+			time.Sleep(settled + time.Duration(tasks-i)*time.Millisecond) // the last task is ready first
+			g.end()
+		}, func(i int) { order = append(order, i) })
+		if err != nil {
+			return err
 		}
+		for i, got := range order {
+			if i != got {
+				return fmt.Errorf("order %v", order)
+			}
+		}
+		return errors.Join(
+			count("results", len(order), tasks),
+			count("tasks at once", g.Peak.Load(), tasks))
 	}
-	return errors.Join(
-		count("results", len(order), tasks),
-		count("tasks at once", g.Peak.Load(), tasks))
 }
 
 // manyResults is scenario 12.
-func manyResults(env Env, results func(tasks int) ([]int, error)) error {
-	const tasks, most = 10_000, 20 << 20
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	got, err := results(tasks)
-	runtime.ReadMemStats(&after)
-	if err != nil {
-		return err
+func manyResults(results func(tasks int) ([]int, error)) func(Env) error {
+	return func(env Env) error {
+		const tasks, most = 10_000, 20 << 20
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got, err := results(tasks)
+		runtime.ReadMemStats(&after)
+		if err != nil {
+			return err
+		}
+		if err := count("results", len(got), tasks); err != nil {
+			return err
+		}
+		spent := after.TotalAlloc - before.TotalAlloc
+		if spent > most {
+			return fmt.Errorf("%.1f MB allocated", float64(spent)/(1<<20))
+		}
+		env.Note("%.1f MB allocated", float64(spent)/(1<<20))
+		return nil
 	}
-	if err := count("results", len(got), tasks); err != nil {
-		return err
-	}
-	spent := after.TotalAlloc - before.TotalAlloc
-	if spent > most {
-		return fmt.Errorf("%.1f MB allocated", float64(spent)/(1<<20))
-	}
-	env.Note("%.1f MB allocated", float64(spent)/(1<<20))
-	return nil
 }
 
 // stopped is scenario 13. each makes a pool, stops it, and returns the error of a submission, which must be
 // refusal.
-func stopped(refusal error, each func() error) error {
-	const rounds = 200
-	accepted := 0
-	for range rounds {
-		switch err := each(); {
-		case err == nil:
-			accepted++
-		case !errors.Is(err, refusal):
-			return err
+func stopped(refusal error, each func() error) func(Env) error {
+	return func(Env) error {
+		const rounds = 200
+		accepted := 0
+		for range rounds {
+			switch err := each(); {
+			case err == nil:
+				accepted++
+			case !errors.Is(err, refusal):
+				return err
+			}
 		}
+		if accepted > 0 {
+			return fmt.Errorf("accepted %d of %d times", accepted, rounds)
+		}
+		return nil
 	}
-	if accepted > 0 {
-		return fmt.Errorf("accepted %d of %d times", accepted, rounds)
-	}
-	return nil
 }
 
 // accounted is the end of scenario 16: each of the 4 waiting tasks has run, or its submitter got an error.

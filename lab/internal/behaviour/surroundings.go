@@ -16,37 +16,37 @@ import (
 
 // bubbles is scenario 19: it runs f in two bubbles, one after the other, in one process. f may report its
 // next part.
-func bubbles(env Env, f func(part func(name string)) error) error {
-	os.Args = os.Args[:1] // package testing must not parse the arguments
-	result := make(chan error)
-	everything := func(string, string) (bool, error) { return true, nil }
-	go testing.Main(everything, []testing.InternalTest{{Name: "bubbles", F: func(t *testing.T) {
-		var failure error
-		for _, name := range []string{"first", "second"} {
-			part := func(text string) { env.Step("%s bubble, %s", name, text) }
-			part("begin")
-			t.Run(name, func(t *testing.T) {
-				synctest.Test(t, func(*testing.T) {
-					if err := f(part); err != nil {
-						failure = errors.Join(failure, fmt.Errorf("%s bubble: %w", name, err))
-					}
+func bubbles(f func(env Env, part func(name string)) error) func(Env) error {
+	return func(env Env) error {
+		os.Args = os.Args[:1] // package testing must not parse the arguments
+		result := make(chan error)
+		everything := func(string, string) (bool, error) { return true, nil }
+		go testing.Main(everything, []testing.InternalTest{{Name: "bubbles", F: func(t *testing.T) {
+			var failure error
+			for _, name := range []string{"first", "second"} {
+				part := func(text string) { env.Step("%s bubble, %s", name, text) }
+				part("begin")
+				t.Run(name, func(t *testing.T) {
+					synctest.Test(t, func(*testing.T) {
+						if err := f(env, part); err != nil {
+							failure = errors.Join(failure, fmt.Errorf("%s bubble: %w", name, err))
+						}
+					})
 				})
-			})
-		}
-		if t.Failed() && failure == nil {
-			failure = errors.New("a test failed")
-		}
-		result <- failure
-		select {} // otherwise Main would end the process
-	}}}, nil, nil)
-	return <-result
+			}
+			if t.Failed() && failure == nil {
+				failure = errors.New("a test failed")
+			}
+			result <- failure
+			select {} // otherwise Main would end the process
+		}}}, nil, nil)
+		return <-result
+	}
 }
 
 // inBubbles is scenario 19 for a library that has only pools.
 func inBubbles(open opener) func(Env) error {
-	return func(env Env) error {
-		return bubbles(env, func(func(string)) error { return open.with(2, inBubble)(env) })
-	}
+	return bubbles(func(env Env, _ func(string)) error { return open.with(2, inBubble)(env) })
 }
 
 // inBubble runs in each bubble: more tasks than the limit of 2, which take time.

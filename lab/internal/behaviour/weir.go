@@ -31,9 +31,7 @@ func weirPrograms() programs {
 		}
 	}
 	return open.programs("01", "02", "05", "23", "24", "reuse", "wait", "resize").and(grouped.programs()).and(programs{
-		"03": open.with(2, func(env Env, p pool) error {
-			return nilTask(env, func() error { return p.submit(nil) }, p)
-		}),
+		"03": open.with(2, nilTask(submitsNil)),
 		"04": func(Env) error {
 			p := weir.New(1)
 			g := newGate()
@@ -131,26 +129,19 @@ func weirPrograms() programs {
 			}
 			return inOrder(results.Wait())
 		},
-		"11": func(env Env) error {
-			env.Note("under Limit(1000); the default is GOMAXPROCS")
-			return allAtOnce(wideStream)
-		},
-		"12": func(env Env) error {
-			return manyResults(env, func(tasks int) ([]int, error) {
-				results := weir.NewResults[int](weir.NewGroup(context.Background(), 1))
-				for i := range tasks {
-					results.Go(func(context.Context) (int, error) { return i, nil })
-				}
-				return results.Wait()
-			})
-		},
-		"13": func(Env) error {
-			return stopped(weir.ErrClosed, func() error {
-				p := weir.New(2)
-				p.Close()
-				return p.Submit(func() {})
-			})
-		},
+		"11": noting("under Limit(1000); the default is GOMAXPROCS", allAtOnce(wideStream)),
+		"12": manyResults(func(tasks int) ([]int, error) {
+			results := weir.NewResults[int](weir.NewGroup(context.Background(), 1))
+			for i := range tasks {
+				results.Go(func(context.Context) (int, error) { return i, nil })
+			}
+			return results.Wait()
+		}),
+		"13": stopped(weir.ErrClosed, func() error {
+			p := weir.New(2)
+			p.Close()
+			return p.Submit(func() {})
+		}),
 		"14": func(env Env) error {
 			p := weir.New(4)
 			defer p.Close()
@@ -234,16 +225,14 @@ func weirPrograms() programs {
 			}
 			return returned("the submission", refused, context.Canceled)
 		},
-		"19": func(env Env) error {
-			return bubbles(env, func(part func(string)) error {
-				part("a pool")
-				if err := open.with(2, inBubble)(env); err != nil {
-					return err
-				}
-				part("a stream")
-				return streamed.with(2, inBubble)(env)
-			})
-		},
+		"19": bubbles(func(env Env, part func(string)) error {
+			part("a pool")
+			if err := open.with(2, inBubble)(env); err != nil {
+				return err
+			}
+			part("a stream")
+			return streamed.with(2, inBubble)(env)
+		}),
 		"20": func(env Env) error {
 			for _, limit := range []int{0, -1} {
 				err := told(func() error { return open.with(limit, runAll)(env) })

@@ -10,9 +10,7 @@ func workerpoolPrograms() programs {
 		return pool{submit: p.Do, wait: silent(p.StopWait)}
 	}
 	return open.programs("01", "05", "23", "24", "reuse").and(programs{
-		"03": open.with(2, func(env Env, p pool) error {
-			return nilTask(env, func() error { return p.submit(nil) }, p)
-		}),
+		"03": open.with(2, nilTask(submitsNil)),
 		"04": open.with(1, waitTwice),
 		"06": open.with(2, exits(false, "StopWait")),
 		"09": func(env Env) error {
@@ -26,13 +24,11 @@ func workerpoolPrograms() programs {
 				return nil
 			})
 		},
-		"13": func(Env) error {
-			return stopped(workerpool.ErrStopped, func() error {
-				p := workerpool.New(2)
-				p.Stop()
-				return p.Do(func() {})
-			})
-		},
+		"13": stopped(workerpool.ErrStopped, func() error {
+			p := workerpool.New(2)
+			p.Stop()
+			return p.Do(func() {})
+		}),
 		"19": inBubbles(open),
 		"20": func(env Env) error {
 			env.Note("-1 means %d", workerpool.New(-1).Size())
