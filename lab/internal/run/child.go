@@ -17,49 +17,41 @@ func Child(w io.Writer, plan []suite.Experiment, name string, target time.Durati
 	if err != nil {
 		return err
 	}
-	experiment, contender, err := find(plan, id)
+	turn, err := find(plan, id)
 	if err != nil {
 		return err
 	}
 	if now := runtime.GOMAXPROCS(0); now != id.Procs {
 		return fmt.Errorf("GOMAXPROCS is %d, and must be %d", now, id.Procs)
 	}
-	measured := experiment.Contenders
-	if contender != nil {
-		peer.Alone(id.Peer)
-		measured = []suite.Contender{*contender}
-	}
-	meters := make([]suite.Meter, len(measured))
+	meters := make([]suite.Meter, len(turn.Contenders))
 	for k := range meters {
 		meters[k] = suite.Meter{Target: target, Profiles: profiles, Name: name}
 	}
-	if contender == nil {
-		experiment.Together(meters)
-	} else if err := contender.Measure(&meters[0]); err != nil {
-		return err
+	if turn.Experiment.Together != nil {
+		turn.Experiment.Together(meters)
+	} else {
+		peer.Alone(id.Peer)
+		turn.Contenders[0].Measure(&meters[0])
 	}
 	var results []record.Result
 	for k, m := range meters {
-		id.Peer = measured[k].Name
+		id.Peer = turn.Contenders[k].Name
 		results = append(results, record.Result{ID: id, N: m.N, Values: m.Values})
 	}
 	return record.Write(w, record.File{Results: results})
 }
 
-// find returns the experiment with that name, and the contender, which is nil for all.
-func find(plan []suite.Experiment, id record.ID) (*suite.Experiment, *suite.Contender, error) {
+// find returns a turn of that name, which a process can take.
+func find(plan []suite.Experiment, id record.ID) (Turn, error) {
 	for k := range plan {
-		e := &plan[k]
-		here := e.ID
-		if here.Peer = all; e.Together != nil && here.String() == id.String() {
-			return e, nil, nil
-		}
-		for i := range e.Contenders {
-			here.Peer = e.Contenders[i].Name
-			if here.String() == id.String() && e.Contenders[i].Measure != nil {
-				return e, &e.Contenders[i], nil
+		for _, turn := range Turns(&plan[k]) {
+			here := turn.Experiment.ID
+			here.Peer = turn.Peer()
+			if here.String() == id.String() && turn.Contenders[0].Observe == nil {
+				return turn, nil
 			}
 		}
 	}
-	return nil, nil, fmt.Errorf("no experiment is called %s", id)
+	return Turn{}, fmt.Errorf("no experiment is called %s", id)
 }

@@ -19,7 +19,7 @@ import (
 // A Turn is a turn of one contender, or of all contenders together, in one round of one experiment.
 type Turn struct {
 	Experiment *suite.Experiment
-	Contender  *suite.Contender // nil for all contenders
+	Contenders []suite.Contender
 	Round      int
 }
 
@@ -28,19 +28,14 @@ const all = "all"
 
 // Peer returns the name of the contender that the turn measures, or all.
 func (t Turn) Peer() string {
-	if t.Contender == nil {
+	if t.Experiment.Together != nil {
 		return all
 	}
-	return t.Contender.Name
+	return t.Contenders[0].Name
 }
 
 // Time returns about how long the turn takes.
-func (t Turn) Time() time.Duration {
-	if t.Contender == nil {
-		return t.Experiment.Turn * time.Duration(len(t.Experiment.Contenders))
-	}
-	return t.Experiment.Turn
-}
+func (t Turn) Time() time.Duration { return t.Experiment.Turn * time.Duration(len(t.Contenders)) }
 
 // A Failure is a contender that hung or crashed in an experiment.
 type Failure struct {
@@ -69,14 +64,14 @@ type Runner struct {
 // Turns returns the turns of an experiment in order. Every contender has its first turn before any has its
 // second, so that a slow minute of the machine affects all alike.
 func Turns(e *suite.Experiment) []Turn {
+	atOnce := 1
+	if e.Together != nil {
+		atOnce = len(e.Contenders)
+	}
 	var turns []Turn
 	for round := range e.Rounds {
-		if e.Together != nil {
-			turns = append(turns, Turn{e, nil, round})
-			continue
-		}
-		for k := range e.Contenders {
-			turns = append(turns, Turn{e, &e.Contenders[k], round})
+		for part := range slices.Chunk(e.Contenders, atOnce) {
+			turns = append(turns, Turn{e, part, round})
 		}
 	}
 	return turns
@@ -117,19 +112,15 @@ func (r *Runner) Run(ctx context.Context, plan []suite.Experiment) ([]Failure, e
 
 // turn returns a result for each contender of the turn. After an error, only the IDs of the results count.
 func (r *Runner) turn(ctx context.Context, t Turn) ([]record.Result, error) {
-	measured := t.Experiment.Contenders
-	if t.Contender != nil {
-		measured = []suite.Contender{*t.Contender}
-	}
 	var results []record.Result
-	for _, c := range measured {
+	for _, c := range t.Contenders {
 		id := t.Experiment.ID
 		id.Peer = c.Name
 		results = append(results, record.Result{ID: id, N: 1})
 	}
-	if t.Contender != nil && t.Contender.Observe != nil {
+	if observe := t.Contenders[0].Observe; observe != nil {
 		var err error
-		results[0].Values, results[0].Notes, err = t.Contender.Observe(ctx, r.Command)
+		results[0].Values, results[0].Notes, err = observe(ctx, r.Command)
 		return results, err
 	}
 	id := t.Experiment.ID

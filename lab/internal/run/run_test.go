@@ -20,46 +20,39 @@ import (
 
 // plan has contenders that do what their names say.
 func plan() []suite.Experiment {
-	named := func(name string, measure func(m *suite.Meter) error) suite.Contender {
-		return suite.Contender{Name: name, Measure: measure}
-	}
-	fine := func(m *suite.Meter) error {
+	fine := func(m *suite.Meter) {
 		m.N = 7
 		m.Values = []record.Value{{Unit: "ns/op", Value: 5}}
-		return nil
 	}
 	return []suite.Experiment{{
 		ID:     record.ID{Suite: "planted", Experiment: "first", Procs: 1, Params: []record.Setting{{Key: "limit", Value: "2"}}},
 		Rounds: 3, Limit: 10 * time.Second,
 		Contenders: []suite.Contender{
-			named("fine", fine),
-			named("crashes", func(*suite.Meter) error { panic("planted") }),
-			named("fails", func(*suite.Meter) error { return errors.New("planted error") }),
-			named("also-fine", fine),
-			named("silent", func(*suite.Meter) error { os.Exit(0); return nil }),
-			named("measures-nothing", func(*suite.Meter) error { return nil }),
+			{Name: "fine", Measure: fine},
+			{Name: "crashes", Measure: func(*suite.Meter) { panic("planted") }},
+			{Name: "also-fine", Measure: fine},
+			{Name: "silent", Measure: func(*suite.Meter) { os.Exit(0) }},
+			{Name: "measures-nothing", Measure: func(*suite.Meter) {}},
 		},
 	}, {
 		ID:     record.ID{Suite: "planted", Experiment: "second", Procs: 2},
 		Rounds: 2, Limit: 3 * time.Second,
 		Contenders: []suite.Contender{
-			named("hangs", func(*suite.Meter) error { time.Sleep(time.Hour); return nil }),
-			named("fine", fine),
+			{Name: "hangs", Measure: func(*suite.Meter) { time.Sleep(time.Hour) }},
+			{Name: "fine", Measure: fine},
 		},
-	}, together("third", fine), together("fourth", func(*suite.Meter) error { panic("planted") })}
+	}, together("third", fine), together("fourth", func(*suite.Meter) { panic("planted") })}
 }
 
 // together is an experiment that measures its contenders in one process.
-func together(name string, measure func(m *suite.Meter) error) suite.Experiment {
+func together(name string, measure func(m *suite.Meter)) suite.Experiment {
 	return suite.Experiment{
 		ID:     record.ID{Suite: "planted", Experiment: name, Procs: 1},
 		Rounds: 2, Limit: 10 * time.Second,
 		Contenders: []suite.Contender{{Name: "one"}, {Name: "other"}},
 		Together: func(meters []suite.Meter) {
 			for k := range meters {
-				if err := measure(&meters[k]); err != nil {
-					panic(err)
-				}
+				measure(&meters[k])
 				meters[k].N += k
 			}
 		},
@@ -117,12 +110,12 @@ func TestContendersTakeTurnsAndAFailureSpoilsNoOther(t *testing.T) {
 	t.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	var kept []record.Result
 	var order []string
-	r := runner(t, func(turn run.Turn) { order = append(order, turn.Contender.Name) })
+	r := runner(t, func(turn run.Turn) { order = append(order, turn.Peer()) })
 	r.Keep = func(r record.Result) error { kept = append(kept, r); return nil }
 	failures, err := r.Run(t.Context(), plan()[:2])
 	check.OK(t, err)
 	want := []string{
-		"fine", "crashes", "fails", "also-fine", "silent", "measures-nothing", "fine", "also-fine", "fine", "also-fine",
+		"fine", "crashes", "also-fine", "silent", "measures-nothing", "fine", "also-fine", "fine", "also-fine",
 		"hangs", "fine", "fine",
 	}
 	if !slices.Equal(order, want) {
@@ -136,14 +129,14 @@ func TestContendersTakeTurnsAndAFailureSpoilsNoOther(t *testing.T) {
 		reasons[f.ID.Peer] = f.Reason
 	}
 	for peer, part := range map[string]string{
-		"crashes": "panic: planted", "fails": "planted error", "silent": "no measurement",
+		"crashes": "panic: planted", "silent": "no measurement",
 		"measures-nothing": "without a value", "hangs": "no end after 3s",
 	} {
 		if !strings.Contains(reasons[peer], part) {
 			t.Errorf("%s failed for the reason %q, want one with %q", peer, reasons[peer], part)
 		}
 	}
-	if len(reasons) != 5 {
+	if len(reasons) != 4 {
 		t.Errorf("failures %v", failures)
 	}
 	for _, table := range record.Tables(kept) {
@@ -162,7 +155,7 @@ func TestARunThatIsCancelledEndsAtOnce(t *testing.T) {
 	stopped := errors.New("enough")
 	begin := time.Now()
 	r := runner(t, func(turn run.Turn) {
-		if turn.Contender.Name == "hangs" {
+		if turn.Peer() == "hangs" {
 			cancel(stopped)
 		}
 	})
