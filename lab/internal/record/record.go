@@ -57,6 +57,16 @@ func Find(settings []Setting, key string) string {
 	return ""
 }
 
+// Is reports whether the table is of an experiment, and has parameters, that at names in the form of [ID.Setting].
+// Other parameters of the table do not matter.
+func (t Table) Is(at string) bool {
+	parts := strings.Split(at, "/")
+	return t.Suite == parts[0] && t.Experiment == parts[1] && !slices.ContainsFunc(parts[2:], func(param string) bool {
+		key, value, _ := strings.Cut(param, "=")
+		return Find(t.Params, key) != value
+	})
+}
+
 const peerKey = "peer"
 
 // Setting returns the ID's text without the peer and GOMAXPROCS: "dispatch/empty/limit=64/producers=1".

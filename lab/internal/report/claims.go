@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/64ed045f/weir/lab/internal/record"
 )
@@ -89,7 +88,7 @@ func claims(tables []record.Table, usual int) []claim {
 // table returns the table and unit of the claim; false if they have no figure of Weir.
 func (c claim) table(tables []record.Table, usual int) (record.Table, string, bool) {
 	for _, t := range tables {
-		if !c.isOf(t) || t.Procs != cmp.Or(c.procs, usual) || len(t.Units) == 0 {
+		if !t.Is(c.at) || t.Procs != cmp.Or(c.procs, usual) || len(t.Units) == 0 {
 			continue
 		}
 		unit := cmp.Or(c.unit, t.Units[0])
@@ -98,15 +97,6 @@ func (c claim) table(tables []record.Table, usual int) (record.Table, string, bo
 		}
 	}
 	return record.Table{}, "", false
-}
-
-// isOf reports whether the claim is about the table's experiment.
-func (c claim) isOf(t record.Table) bool {
-	parts := strings.Split(c.at, "/")
-	return t.Suite == parts[0] && t.Experiment == parts[1] && !slices.ContainsFunc(parts[2:], func(param string) bool {
-		key, value, _ := strings.Cut(param, "=")
-		return record.Find(t.Params, key) != value
-	})
 }
 
 // A standing is a claim with its figures.
