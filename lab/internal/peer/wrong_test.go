@@ -10,8 +10,8 @@ import (
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
-// Each check must accept the honest runner below, and all forms made of it, and
-// find what is wrong with those that are bent.
+// Each check must accept the honest runner below, or a peer without a library, and find what is wrong with
+// those that are bent.
 
 // honest is a runner without a library, as long as nothing is replaced.
 type honest struct {
@@ -31,9 +31,6 @@ func openHonest(limit int, work peer.Work) *honest {
 	h.submit = h.hand
 	return h
 }
-
-// right opens an honest runner.
-func right(limit int, work peer.Work) peer.Runner { return openHonest(limit, work) }
 
 func (h *honest) hand(lo, hi int) {
 	for i := lo; i < hi; i++ {
@@ -61,20 +58,7 @@ func judge(t *testing.T, honest bool, err error) {
 	}
 }
 
-// peerOf is a peer whose forms are all made of one runner.
-func peerOf(open opener) peer.Peer {
-	return peer.Peer{
-		Open:    open,
-		Set:     open,
-		Queued:  func(limit, _ int, work peer.Work) peer.Runner { return open(limit, work) },
-		Group:   groupWith(open, none),
-		Loop:    loopWith(open),
-		Collect: collectWith(open),
-		Stream:  streamWith(open),
-	}
-}
-
-func TestChecksFindWhatIsWrongInEachForm(t *testing.T) {
+func TestChecksFindWhatIsWrong(t *testing.T) {
 	limitOf := func(h *honest, limit int) { h.slots = make(chan struct{}, limit) }
 	leak := leaker(t)
 	forever := make(chan struct{})
@@ -82,7 +66,6 @@ func TestChecksFindWhatIsWrongInEachForm(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		atOnce   int           // how many tasks the check of the limit waits for; 0 for the other check
-		runners  bool          // whether only a runner that is bent in this way is wrong
 		differ   bool          // whether it shows only in tasks that differ
 		patience time.Duration // of the check
 		bend     func(h *honest)
@@ -100,16 +83,16 @@ func TestChecksFindWhatIsWrongInEachForm(t *testing.T) {
 			h.submit = func(lo, hi int) { h.hand(max(lo, 1), hi) }
 			h.waited = func() { h.run(1) }
 		}},
-		{name: "invents an index", runners: true, differ: true, patience: patience, bend: func(h *honest) {
+		{name: "invents an index", differ: true, patience: patience, bend: func(h *honest) {
 			h.submit = func(lo, hi int) {
 				h.hand(lo+1, hi)
 				h.hand(-1, 0)
 			}
 		}},
-		{name: "does nothing in the second round", runners: true, patience: patience, bend: func(h *honest) {
+		{name: "does nothing in the second round", patience: patience, bend: func(h *honest) {
 			h.waited = func() { h.submit = func(int, int) {} }
 		}},
-		{name: "runs the last only after Wait", runners: true, patience: patience, bend: func(h *honest) {
+		{name: "runs the last only after Wait", patience: patience, bend: func(h *honest) {
 			h.submit = func(lo, hi int) { h.hand(lo, min(hi, 9)) }
 			h.closed = func() { h.run(9) }
 		}},
@@ -127,30 +110,25 @@ func TestChecksFindWhatIsWrongInEachForm(t *testing.T) {
 		{name: "has no limit", atOnce: 3, patience: patience, bend: func(h *honest) { limitOf(h, 1000) }},
 		{name: "stays below the limit", atOnce: 2, patience: impatient, bend: func(h *honest) { limitOf(h, 1) }},
 	} {
-		p := peerOf(func(limit int, work peer.Work) peer.Runner {
+		open := func(limit int, work peer.Work) peer.Runner {
 			h := openHonest(limit, work)
 			if c.bend != nil {
 				c.bend(h)
 			}
 			return h
-		})
-		for _, f := range forms {
-			if c.runners && f.name != "Open" {
-				continue
+		}
+		all := []setting{{limit: 2, producers: 1, tasks: 10, rounds: 2}, {limit: 2, producers: 2, tasks: 10, rounds: 2}}
+		if !c.differ {
+			all = append(all, setting{limit: 2, producers: 2, tasks: 10, rounds: 2, same: true})
+		}
+		for _, s := range all {
+			s = s.of(peer.Peer{})
+			s.patience, s.must = c.patience, c.atOnce
+			check := checkOnce
+			if c.atOnce > 0 {
+				check = checkLimit
 			}
-			all := []setting{{limit: 2, producers: 1, tasks: 10, rounds: 2}, {limit: 2, producers: 2, tasks: 10, rounds: 2}}
-			if !c.differ {
-				all = append(all, setting{limit: 2, producers: 2, tasks: 10, rounds: 2, same: true})
-			}
-			for _, s := range f.in(all) {
-				s = s.of(p)
-				s.patience, s.must = c.patience, c.atOnce
-				check := f.checkOnce
-				if c.atOnce > 0 {
-					check = f.checkLimit
-				}
-				t.Run(f.name+"/"+c.name, func(t *testing.T) { judge(t, c.bend == nil, check(p, s)) })
-			}
+			t.Run(c.name, func(t *testing.T) { judge(t, c.bend == nil, check(open, s)) })
 		}
 	}
 }

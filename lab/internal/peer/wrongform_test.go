@@ -5,94 +5,93 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
-// bentGroup is a group made of a runner, right except for its flaw.
-type bentGroup struct {
-	peer.Runner
-	flaw   flaw
-	parent context.Context
-	ctx    context.Context
-	cancel context.CancelFunc
-	mu     sync.Mutex
-	err    error
+// right returns a peer that is right, and needs no library.
+func right(name string) peer.Peer {
+	p, err := peer.Find(name)
+	if err != nil {
+		panic(err)
+	}
+	return p
 }
 
-type flaw string
-
-const (
-	none        flaw = "right"
-	orphan      flaw = "makes its context of another"
-	stale       flaw = "keeps the context of the first round"
-	cancelsNone flaw = "cancels no task"
-	noError     flaw = "loses the error"
-	lastError   flaw = "returns the last error"
-	alwaysError flaw = "returns an error for nothing"
+var (
+	plain = right(peer.Go)
+	group = right("semaphore").Group
 )
 
-func groupWith(open opener, flaw flaw) groupOpener {
-	return func(ctx context.Context, limit int, work peer.GroupWork) peer.Group {
-		g := &bentGroup{flaw: flaw, parent: ctx}
-		if flaw == orphan {
-			g.parent = context.Background()
-		}
-		g.renew()
-		tasks := peer.Work{Each: func(i int) { g.note(work.Each(g.ctx, i)) }}
-		if work.Same != nil {
-			tasks = peer.Work{Same: func() { g.note(work.Same(g.ctx)) }}
-		}
-		g.Runner = open(limit, tasks)
-		return g
+// bentTasks returns tasks that are right except for what f does around each.
+func bentTasks(work peer.GroupWork, f func(ctx context.Context, task func(context.Context) error) error) peer.GroupWork {
+	if work.Same != nil {
+		return peer.GroupWork{Same: func(ctx context.Context) error { return f(ctx, work.Same) }}
 	}
+	return peer.GroupWork{Each: func(ctx context.Context, i int) error {
+		return f(ctx, func(ctx context.Context) error { return work.Each(ctx, i) })
+	}}
 }
 
-func (g *bentGroup) renew() { g.ctx, g.cancel = context.WithCancel(g.parent) }
-
-// note takes in what a task returns.
-func (g *bentGroup) note(err error) {
-	if err == nil {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.flaw != noError && (g.err == nil || g.flaw == lastError) {
-		g.err = err
-	}
-	if g.flaw != cancelsNone {
-		g.cancel()
-	}
+// bentWait is a group that is right except for what its Wait returns.
+type bentWait struct {
+	peer.Group
+	instead func() error
 }
 
-func (g *bentGroup) Wait() error {
-	g.Runner.Wait()
-	g.cancel()
-	if g.flaw != stale {
-		g.renew()
-	}
-	if g.flaw == alwaysError {
-		return context.Canceled
-	}
-	return g.err
+func (g bentWait) Wait() error {
+	_ = g.Group.Wait()
+	return g.instead()
 }
 
-func (g *bentGroup) Close() {
-	g.cancel()
-	g.Runner.Close()
+// flaws are groups that are right except for one thing.
+var flaws = map[string]groupOpener{
+	"right": group,
+	"makes its context of another": func(_ context.Context, limit int, work peer.GroupWork) peer.Group {
+		return group(context.Background(), limit, work)
+	},
+	"keeps the context of the first round": func(ctx context.Context, limit int, work peer.GroupWork) peer.Group {
+		var first context.Context
+		var once sync.Once
+		return group(ctx, limit, bentTasks(work, func(ctx context.Context, task func(context.Context) error) error {
+			once.Do(func() { first = ctx })
+			return task(first)
+		}))
+	},
+	"cancels no task": func(ctx context.Context, limit int, work peer.GroupWork) peer.Group {
+		return group(ctx, limit, bentTasks(work, func(ctx context.Context, task func(context.Context) error) error {
+			return task(context.WithoutCancel(ctx))
+		}))
+	},
+	"loses the error": func(ctx context.Context, limit int, work peer.GroupWork) peer.Group {
+		return bentWait{group(ctx, limit, work), func() error { return nil }}
+	},
+	"returns the last error": func(ctx context.Context, limit int, work peer.GroupWork) peer.Group {
+		var last atomic.Pointer[error]
+		return bentWait{group(ctx, limit, bentTasks(work, func(ctx context.Context, task func(context.Context) error) error {
+			err := task(ctx)
+			last.Store(&err)
+			return err
+		})), func() error { return *last.Load() }}
+	},
+	"returns an error for nothing": func(ctx context.Context, limit int, work peer.GroupWork) peer.Group {
+		return bentWait{group(ctx, limit, work), func() error { return context.Canceled }}
+	},
 }
 
 func TestChecksOfGroupsFindWhatIsWrong(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		check func(groupOpener, setting) error
-		flaws []flaw
-		hangs flaw // the one that the check finds by waiting in vain
+		flaws []string
+		hangs string // the one that the check finds by waiting in vain
 	}{
-		{"once", func(open groupOpener, s setting) error { return checkOnce(groupAsRunner(open), s) }, []flaw{none, orphan, stale, alwaysError}, ""},
-		{"error", checkGroupError, []flaw{none, cancelsNone, noError, lastError}, cancelsNone},
-		{"parent", checkGroupParent, []flaw{none, orphan, noError}, orphan},
+		{"once", func(open groupOpener, s setting) error { return checkOnce(groupAsRunner(open), s) },
+			[]string{"right", "makes its context of another", "keeps the context of the first round", "returns an error for nothing"}, ""},
+		{"error", checkGroupError, []string{"right", "cancels no task", "loses the error", "returns the last error"}, "cancels no task"},
+		{"parent", checkGroupParent, []string{"right", "makes its context of another", "loses the error"}, "makes its context of another"},
 	} {
 		for _, flaw := range c.flaws {
 			for _, same := range []bool{false, true} {
@@ -100,72 +99,25 @@ func TestChecksOfGroupsFindWhatIsWrong(t *testing.T) {
 				if flaw == c.hangs {
 					s.patience = impatient
 				}
-				t.Run(c.name+"/"+string(flaw), func(t *testing.T) {
-					judge(t, flaw == none, c.check(groupWith(right, flaw), s))
-				})
+				t.Run(c.name+"/"+flaw, func(t *testing.T) { judge(t, flaw == "right", c.check(flaws[flaw], s)) })
 			}
 		}
-	}
-}
-
-func loopWith(open opener) looper {
-	return func(limit int, items []float64, body peer.Body) func() {
-		return func() { runAll(open, limit, len(items), func(i int) { body.Item(&items[i]) }) }
-	}
-}
-
-// runAll runs n tasks on a runner of their own.
-func runAll(open opener, limit, n int, task func(i int)) {
-	r := open(limit, peer.Work{Each: task})
-	r.Submit(0, n)
-	r.Wait()
-	r.Close()
-}
-
-func collectWith(open opener) collector {
-	return func(limit, n int, fn func(i int) (int, error)) ([]int, error) {
-		values, errs := make([]int, n), make([]error, n)
-		runAll(open, limit, n, func(i int) { values[i], errs[i] = fn(i) })
-		return values, errors.Join(errs...)
-	}
-}
-
-// streamWith is an ordered stream made of a runner. It consumes the empty value of a task
-// that the runner has dropped.
-func streamWith(open opener) streamer {
-	return func(limit, n int, fn func(i int) int, consume func(int)) {
-		values := make([]chan int, n)
-		for i := range values {
-			values[i] = make(chan int, 2) // a wrong runner may run a task twice
-		}
-		all := make(chan struct{})
-		go func() {
-			defer close(all)
-			runAll(open, limit, n, func(i int) { values[i] <- fn(i) })
-			for _, value := range values {
-				close(value)
-			}
-		}()
-		for _, value := range values {
-			consume(<-value)
-		}
-		<-all
 	}
 }
 
 func TestChecksFindWhatOnlyOneFormDoesWrong(t *testing.T) {
 	wrong := map[string]peer.Peer{
 		"visits a copy": {Loop: func(limit int, items []float64, body peer.Body) func() {
-			return func() { loopWith(right)(limit, slices.Clone(items), body)() }
+			return func() { plain.Loop(limit, slices.Clone(items), body)() }
 		}},
 		"runs when it is made": {Loop: func(limit int, items []float64, body peer.Body) func() {
-			loopWith(right)(limit, items, body)()
+			plain.Loop(limit, items, body)()
 			return func() {}
 		}},
 		"takes values as they come": {Collect: func(limit, n int, fn func(int) (int, error)) ([]int, error) {
 			var mu sync.Mutex
 			var values []int
-			_, err := collectWith(right)(limit, n, func(i int) (int, error) {
+			_, err := plain.Collect(limit, n, func(i int) (int, error) {
 				value, err := fn(i)
 				mu.Lock()
 				defer mu.Unlock()
@@ -175,16 +127,16 @@ func TestChecksFindWhatOnlyOneFormDoesWrong(t *testing.T) {
 			return values, err
 		}},
 		"drops the last value": {Collect: func(limit, n int, fn func(int) (int, error)) ([]int, error) {
-			values, err := collectWith(right)(limit, n, fn)
+			values, err := plain.Collect(limit, n, fn)
 			return values[:n-1], err
 		}},
 		"returns an error for nothing": {Collect: func(limit, n int, fn func(int) (int, error)) ([]int, error) {
-			values, err := collectWith(right)(limit, n, fn)
+			values, err := plain.Collect(limit, n, fn)
 			return values, errors.Join(err, errors.New("nothing"))
 		}},
 		"consumes values as they come": {Stream: func(limit, n int, fn func(int) int, consume func(int)) {
 			var mu sync.Mutex
-			streamWith(right)(limit, n, func(i int) int {
+			plain.Stream(limit, n, func(i int) int {
 				value := fn(i)
 				mu.Lock()
 				defer mu.Unlock()
@@ -193,7 +145,7 @@ func TestChecksFindWhatOnlyOneFormDoesWrong(t *testing.T) {
 			}, func(int) {})
 		}},
 		"consumes one twice": {Stream: func(limit, n int, fn func(int) int, consume func(int)) {
-			streamWith(right)(limit, n, fn, func(value int) {
+			plain.Stream(limit, n, fn, func(value int) {
 				consume(value)
 				if value == valueOf(4) {
 					consume(value)
@@ -202,7 +154,7 @@ func TestChecksFindWhatOnlyOneFormDoesWrong(t *testing.T) {
 		}},
 		"consumes several at once": {Stream: func(limit, n int, fn func(int) int, consume func(int)) {
 			var live sync.WaitGroup
-			streamWith(right)(limit, n, fn, func(value int) { live.Go(func() { consume(value) }) })
+			plain.Stream(limit, n, fn, func(value int) { live.Go(func() { consume(value) }) })
 			live.Wait()
 		}},
 	}
@@ -218,20 +170,20 @@ func TestChecksFindWhatOnlyOneFormDoesWrong(t *testing.T) {
 
 func TestCheckOfErrorsFindsACollectorThatLosesThem(t *testing.T) {
 	s := setting{limit: 2, tasks: 10, patience: patience}
-	judge(t, true, checkCollectError(collectWith(right), s))
+	judge(t, true, checkCollectError(plain.Collect, s))
 	judge(t, false, checkCollectError(func(limit, n int, fn func(int) (int, error)) ([]int, error) {
-		values, _ := collectWith(right)(limit, n, fn)
+		values, _ := plain.Collect(limit, n, fn)
 		return values, nil
 	}, s))
 }
 
 func TestCheckOfFlowFindsAStreamThatConsumesAtTheEnd(t *testing.T) {
 	s := setting{limit: 2, tasks: 10, patience: patience}
-	judge(t, true, checkFlow(streamWith(right), s))
+	judge(t, true, checkFlow(plain.Stream, s))
 	s.patience = impatient
 	judge(t, false, checkFlow(func(limit, n int, fn func(int) int, consume func(int)) {
 		var values []int
-		streamWith(right)(limit, n, fn, func(value int) { values = append(values, value) })
+		plain.Stream(limit, n, fn, func(value int) { values = append(values, value) })
 		for _, value := range values {
 			consume(value)
 		}
