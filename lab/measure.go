@@ -69,10 +69,12 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 		After:  bar.after,
 	}
 	begin := time.Now()
-	failures, stopped := runner.Run(ctx, plan)
+	stopped := runner.Run(ctx, plan)
 	bar.stop()
-	for _, f := range failures {
-		say(stderr, "failed: %s: %s", f.ID, f.Reason)
+	for _, r := range file.Results {
+		if reason := record.Find(r.Notes, record.FailedNote); reason != "" {
+			say(stderr, "failed: %s: %s", r.ID, reason)
+		}
 	}
 	if len(file.Results) == 0 {
 		return errors.Join(stopped, errors.New("nothing was measured"))
@@ -82,7 +84,7 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 		for _, e := range plan {
 			planned += e.Rounds * len(e.Contenders)
 		}
-		done := fmt.Sprintf("after %d of %d measurements", len(file.Results)+len(failures), planned)
+		done := fmt.Sprintf("after %d of %d measurements", len(file.Results), planned)
 		file.Settings = append(file.Settings, record.Setting{Key: report.InterruptedKey, Value: done})
 		stopped = errors.Join(stopped, rewrite(raw, file))
 		say(stderr, "\nInterrupted %s: this is a part of the run.", done)

@@ -37,12 +37,6 @@ func (t Turn) Peer() string {
 // Time returns about how long the turn takes.
 func (t Turn) Time() time.Duration { return t.Experiment.Turn * time.Duration(len(t.Contenders)) }
 
-// A Failure is a contender that hung or crashed in an experiment.
-type Failure struct {
-	ID     record.ID
-	Reason string
-}
-
 // Runner carries out plans.
 type Runner struct {
 	// Command starts the lab's own program again.
@@ -79,8 +73,7 @@ func Turns(e *suite.Experiment) []Turn {
 
 // Run carries out the plan until ctx is done. A contender that fails gets no more turns in that experiment;
 // Run keeps its failure among the results.
-func (r *Runner) Run(ctx context.Context, plan []suite.Experiment) ([]Failure, error) {
-	var failures []Failure
+func (r *Runner) Run(ctx context.Context, plan []suite.Experiment) error {
 	for k := range plan {
 		failed := map[string]bool{}
 		for _, turn := range Turns(&plan[k]) {
@@ -90,24 +83,21 @@ func (r *Runner) Run(ctx context.Context, plan []suite.Experiment) ([]Failure, e
 			r.Before(turn)
 			results, err := r.turn(ctx, turn)
 			if ctx.Err() != nil {
-				return failures, context.Cause(ctx)
+				return context.Cause(ctx)
 			}
-			if err != nil {
-				failed[turn.Peer()] = true
-			}
+			failed[turn.Peer()] = err != nil
 			for _, result := range results {
 				if err != nil {
-					failures = append(failures, Failure{result.ID, err.Error()})
 					result = record.Failed(result.ID, err.Error())
 				}
 				if err := r.Keep(result); err != nil {
-					return failures, err
+					return err
 				}
 			}
 			r.After(turn)
 		}
 	}
-	return failures, nil
+	return nil
 }
 
 // turn returns a result for each contender of the turn. After an error, only the IDs of the results count.
