@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/64ed045f/weir/internal/check"
 	durable "github.com/64ed045f/weir/lab/durable"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
@@ -27,18 +28,14 @@ func TestMain(m *testing.M) {
 
 func TestEachContenderHasAFigureInEachExperimentAndLeavesNothing(t *testing.T) {
 	temporary, err := os.MkdirTemp("", "d") // with a short name, as that of a socket has an end
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(temporary) })  // it is empty
 	if err := os.Chmod(temporary, 0o711); err != nil { // a server of another user is below it
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", temporary)
 	results, names, err := durable.Small(t.Context(), t.Logf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if len(names) < 2 {
 		t.Fatalf("contenders %q, want at least those without a server in a process of its own", names)
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/lab/internal/memory"
 )
 
@@ -37,26 +38,15 @@ func TestTreeCountsAProcessAndItsChildren(t *testing.T) {
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), "CHILD=1")
 	input, err := child.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	output, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadFull(output, make([]byte, len("ready\n"))); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
+	check.Must(t, child.Start())
+	_, err = io.ReadFull(output, make([]byte, len("ready\n")))
+	check.Must(t, err)
 	with, alone := memory.Tree(os.Getpid()), memory.Tree(child.Process.Pid)
-	if err := input.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, input.Close())
+	check.Must(t, child.Wait())
 	if before == 0 || before >= size || alone < size || with < size+before/2 {
 		t.Errorf("%d bytes before, %d with the child, which has %d", before, with, alone)
 	}

@@ -31,27 +31,22 @@ func verdictOf(notes []record.Setting) verdict {
 }
 
 // Sign returns a sign for the verdict, for readers who scan a table.
-func (v verdict) Sign() string {
-	sign, _ := v.signAndClass()
-	return sign
-}
+func (v verdict) Sign() string { return v.look()[0] }
 
 // Class returns the name of the verdict for style sheets and terminals.
-func (v verdict) Class() string {
-	_, class := v.signAndClass()
-	return class
-}
+func (v verdict) Class() string { return v.look()[1] }
 
-func (v verdict) signAndClass() (sign, class string) {
+// look returns the sign and the class.
+func (v verdict) look() [2]string {
 	switch v {
 	case "":
-		return "", ""
+		return [2]string{}
 	case pass:
-		return "✓", "pass"
+		return [2]string{"✓", "pass"}
 	case notOffered:
-		return "–", "none"
+		return [2]string{"–", "none"}
 	}
-	return "✗", "fail"
+	return [2]string{"✗", "fail"}
 }
 
 // behaviourGrid returns the grid of all scenarios: a row for each scenario, a column for each library.
