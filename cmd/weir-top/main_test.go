@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/weirdebug"
 )
 
@@ -30,9 +31,7 @@ func TestMain(m *testing.M) {
 func run(t *testing.T, args ...string) (out, errs string, status int) {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.Env = append(os.Environ(), runVariable+"=1", "GORACE=atexit_sleep_ms=0", "NO_PROXY=*")
 	var stdout, stderr bytes.Buffer
@@ -49,9 +48,7 @@ func serve(t *testing.T) (host string) {
 	pool := weir.New(2, weir.Name("mail\x1b[2J"))
 	release := make(chan struct{})
 	for range 5 {
-		if err := pool.Submit(func() { <-release }); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, pool.Submit(func() { <-release }))
 	}
 	t.Cleanup(func() {
 		close(release)

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // ends waits for the tool for at most half a minute, and then kills it.
@@ -28,13 +30,9 @@ func TestFailFastEndsThoughTheListGoesOnLater(t *testing.T) {
 	enter(t)
 	cmd := tool(t, "sum", "--fail-fast", "--check", "-")
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer stdin.Close()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, cmd.Start())
 	if _, err := io.WriteString(stdin, strings.Repeat("0", 32)+"  +small\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -49,18 +47,12 @@ func TestAClosedPipeEndsItWhileItReadsStandardInput(t *testing.T) {
 	enter(t)
 	cmd := tool(t, "sum", "+small", "-")
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer stdin.Close()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	cmd.Stdout = w
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, cmd.Start())
 	_ = w.Close()
 	if _, err := bufio.NewReader(r).ReadString('\n'); err != nil {
 		t.Error(err)
@@ -73,22 +65,14 @@ func TestAClosedPipeEndsItWhileItReadsStandardInput(t *testing.T) {
 func TestAnIgnoredSignalStaysIgnored(t *testing.T) {
 	enter(t)
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", `trap "" INT; exec "$0" sum +small -`, self)
 	cmd.Env = append(os.Environ(), runVariable+"=1", "GORACE=atexit_sleep_ms=0")
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
+	check.Must(t, cmd.Start())
 	if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
 		t.Error(err)
 	}

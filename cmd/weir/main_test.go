@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // runVariable makes the test binary be the tool itself, so that tests can run it as a process without building it.
@@ -25,9 +27,7 @@ func TestMain(m *testing.M) {
 func tool(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	// Under the race detector a process would wait for a second before it ends.
 	cmd.Env = append(os.Environ(), runVariable+"=1", "GORACE=atexit_sleep_ms=0")
@@ -54,9 +54,7 @@ func TestEachCommandLinePrintsAndExitsAsItShould(t *testing.T) {
 		try   = "\nTry 'weir sum --help' for more information.\n"
 	)
 	for name, content := range map[string]string{"-a": "x", "list": md5x + "  ./-a\n", "wrong": sha1x + "  ./-a\n"} {
-		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(name, []byte(content), 0o666))
 	}
 	for _, c := range []struct {
 		args   []string
@@ -115,14 +113,10 @@ func TestAWriteErrorIsAFailureWithAMessage(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const line = "9dd4e461268c8034f5c8564e155c67a6  f\n"
 	for name, content := range map[string]string{"f": "x", "list": line} {
-		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(name, []byte(content), 0o666))
 	}
 	readOnly, err := os.Open("f")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer readOnly.Close()
 	for _, args := range [][]string{
 		{"sum", "f"},

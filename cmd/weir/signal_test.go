@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // enter goes to a directory with a small file, and a sparse one that keeps a digester busy for a minute and more.
@@ -16,12 +18,8 @@ func enter(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	for name, size := range map[string]int64{"+small": 0, "huge": 64 << 30} {
-		if err := os.WriteFile(name, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(name, size); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(name, nil, 0o666))
+		check.Must(t, os.Truncate(name, size))
 	}
 }
 
@@ -58,26 +56,18 @@ func stop(t *testing.T, signal syscall.Signal, path string, status int) time.Dur
 	t.Helper()
 	cmd := tool(t, "sum", "+small", path)
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer stdin.Close()
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, cmd.Start())
 	if line, err := bufio.NewReader(stdout).ReadString('\n'); err != nil || line != "d41d8cd98f00b204e9800998ecf8427e  +small\n" {
 		t.Errorf("the first line is %q, %v", line, err)
 	}
 	start := time.Now()
-	if err := cmd.Process.Signal(signal); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, cmd.Process.Signal(signal))
 	_ = cmd.Wait() // its status says more
 	took := time.Since(start)
 	if got := cmd.ProcessState.ExitCode(); got != status || errs.Len() > 0 {
@@ -89,24 +79,16 @@ func stop(t *testing.T, signal syscall.Signal, path string, status int) time.Dur
 func TestAClosedPipeEndsItQuietly(t *testing.T) {
 	enter(t)
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	cmd := tool(t, "sum", "+small", "huge", "missing")
 	var errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = w, &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, cmd.Start())
+	check.Must(t, w.Close())
 	if line, err := bufio.NewReader(r).ReadString('\n'); err != nil || line != "d41d8cd98f00b204e9800998ecf8427e  +small\n" {
 		t.Errorf("the first line is %q, %v", line, err)
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, r.Close())
 	if err := cmd.Wait(); err != nil || errs.Len() > 0 {
 		t.Errorf("%v and %q on standard error, want neither", err, &errs)
 	}

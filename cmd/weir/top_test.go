@@ -10,34 +10,28 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // place puts the test binary, which is the tool, into a directory under another name.
 func place(t *testing.T, dir, name string) string {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	in, err := os.Open(self)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer in.Close()
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
 	path := filepath.Join(dir, name)
 	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o777)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if _, err := io.Copy(out, in); err != nil {
 		t.Fatal(err)
 	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, out.Close())
 	return path
 }
 
@@ -56,7 +50,7 @@ func TestTopRunsTheProgramNextToItOrInThePathAndPassesEverything(t *testing.T) {
 		}
 		return stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
 	}
-	check := func(path string) {
+	finds := func(path string) {
 		t.Helper()
 		if out, errs, status := run(path, "top", "sum", "--algorithm=md5", "-"); out != "9dd4e461268c8034f5c8564e155c67a6  -\n" || errs != "" || status != 0 {
 			t.Errorf("%q, %q, status %d", out, errs, status)
@@ -77,7 +71,7 @@ func TestTopRunsTheProgramNextToItOrInThePathAndPassesEverything(t *testing.T) {
 		t.Errorf("help: %q, %q, status %d", out, errs, status)
 	}
 	place(t, path, topName)
-	check(path)
+	finds(path)
 	place(t, alone, topName)
-	check("")
+	finds("")
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/cmd/weir-top/internal/client"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/weirdebug"
 )
 
@@ -71,9 +72,7 @@ func TestTheQueryIsAddedToThatOfTheURL(t *testing.T) {
 		snapshot(w, r)
 	}}
 	c, err := client.New("host/debug/weir/?a=1#x", client.Options{Transport: n})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if _, err := c.Get(t.Context(), url.Values{"find": {"x&y"}}); err != nil || method != http.MethodGet || got != "http://host/debug/weir/?a=1&find=x%26y&format=json " {
 		t.Errorf("%v %s %s", err, method, got)
 	}
@@ -109,9 +108,7 @@ func TestHeadersAndPasswordsGoToTheOwnHostAloneAndAreNotShown(t *testing.T) {
 	} {
 		seen = nil
 		client, err := client.New("http://me:"+secret+"@host/?token="+secret, client.Options{Header: http.Header{"X-Key": {secret}}, Transport: c.network})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if _, err := client.Get(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
@@ -170,9 +167,7 @@ func TestAChangeIsNotRedirectedToAnotherHostNorMadeARequestForAPage(t *testing.T
 			http.Redirect(w, r, c.to, c.status)
 		}}
 		page, err := client.New("http://host/", client.Options{Transport: n})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if err := page.Post(t.Context(), nil, url.Values{"do": {"pause"}}); (err == nil) != (c.posts == 1) || posts != c.posts {
 			t.Errorf("%d to %s: %d posts, error %v", c.status, c.to, posts, err)
 		}
@@ -218,9 +213,7 @@ func TestASlowServerIsGivenUpAfterTheTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := network{"host": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }}
 		c, err := client.New("host", client.Options{Timeout: 3 * time.Second, Transport: n})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		start := time.Now()
 		_, err = c.Get(t.Context(), nil)
 		if took := time.Since(start); took != 3*time.Second || err == nil || err.Error() != "the server has not answered within 3s" {

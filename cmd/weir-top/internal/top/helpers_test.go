@@ -23,6 +23,7 @@ import (
 
 	"github.com/64ed045f/weir/cmd/weir-top/internal/client"
 	"github.com/64ed045f/weir/cmd/weir-top/internal/top"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/weirdebug"
 )
 
@@ -151,9 +152,7 @@ func show(t *testing.T, s http.RoundTripper, width, height int, test func(t *ter
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		c, err := client.New("http://me:geheim@host:6060/debug/weir/", client.Options{Transport: s})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		screen := &terminal{T: t, messages: make(chan tea.Msg), over: make(chan struct{})}
 		defer func() {
 			close(screen.over)
@@ -286,14 +285,10 @@ func golden(t *testing.T, name, got string) {
 	}
 	got = strings.Join(lines, "\n") + "\n"
 	if *write {
-		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.WriteFile(file, []byte(got), 0o666))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	if got != strings.ReplaceAll(string(want), "\r\n", "\n") {
 		t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
 	}

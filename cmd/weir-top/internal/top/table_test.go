@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/64ed045f/weir/cmd/weir-top/internal/top"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/weirdebug"
 )
 
@@ -35,9 +36,7 @@ func TestTheTableHasNoHostileText(t *testing.T) {
 func TestTheTableShowsAnyThroughput(t *testing.T) {
 	var s weirdebug.Snapshot
 	text := `{"time":"2026-01-01T00:00:00Z","pools":[{"id":1,"name":"fast","throughput":[0` + strings.Repeat(",1e308", 20) + `]}]}`
-	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, json.Unmarshal([]byte(text), &s))
 	if table := top.Table("http://host/", "", &s); !strings.Contains(table, "fast") || !strings.Contains(table, "███") {
 		t.Errorf("the table is\n%s", table)
 	}
@@ -46,9 +45,7 @@ func TestTheTableShowsAnyThroughput(t *testing.T) {
 func TestJSONStaysTheSameValueWithoutCharactersThatHarm(t *testing.T) {
 	want := map[string]any{"name": "\x1b[2J\n\u009b\u202e日\U000e0041\x7f", "new field": []any{1.5, nil}}
 	data, err := json.MarshalIndent(want, "", "\t")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	line := string(top.JSON(data))
 	if strings.ContainsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool { return !unicode.IsPrint(r) }) || !strings.HasSuffix(line, "\n") {
 		t.Errorf("a character that must be escaped is in %q", line)

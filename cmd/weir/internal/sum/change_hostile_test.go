@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/64ed045f/weir/cmd/weir/internal/sum"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // replacements put something else in the place of a file, or of a directory, that was found before.
@@ -48,9 +49,7 @@ func TestAFileThatIsReplacedBeforeItIsReadIsOneLine(t *testing.T) {
 			write(t, map[string]string{"a": "x", "b": "x", "c": "x"})
 			opts := defaults.WithOpen(func(path string) (io.ReadCloser, error) {
 				if path == "b" {
-					if err := r.replace(path); err != nil {
-						t.Error(err)
-					}
+					check.OK(t, r.replace(path))
 				}
 				return sum.OpenFound(path)
 			})
@@ -70,9 +69,7 @@ func TestADirectoryThatIsReplacedBeforeItIsReadHoldsUpNothing(t *testing.T) {
 			var got []string
 			for path := range sum.Walk([]string{"t"}) {
 				if got = append(got, path); path == "t/a" {
-					if err := r.replace("t/b"); err != nil {
-						t.Fatal(err)
-					}
+					check.Must(t, r.replace("t/b"))
 				}
 			}
 			if want := []string{"t/a", "t/c"}; !slices.Equal(got, want) {
@@ -161,27 +158,19 @@ func TestWhatIsNoRegularFileIsPassedOverInATreeAndOnTheCommandLine(t *testing.T)
 	t.Chdir(t.TempDir())
 	write(t, map[string]string{"t/a": "x", "t/z": "x"})
 	for link, target := range map[string]string{"self": "self", "one": "two", "two": "one", "up": "..", "here": ".", "dangling": "none", "device": "/dev/zero"} {
-		if err := os.Symlink(target, "t/"+link); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.Symlink(target, "t/"+link))
 	}
-	if err := syscall.Mkfifo("t/pipe", 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, syscall.Mkfifo("t/pipe", 0o666))
 	socket, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer unix.Close(socket) //nolint:errcheck // Nothing was written.
-	if err := unix.Bind(socket, &unix.SockaddrUnix{Name: "t/socket"}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, unix.Bind(socket, &unix.SockaddrUnix{Name: "t/socket"}))
 	want := lines(md5s["x"]+"  %s\n", "t/a", "t/z")
 	digest(t, defaults, "", "t").expect(t, want, "", nil)
 	digest(t, defaults, "", "t/self", "t/one", "t/up", "t/dangling", "t/device", "t/pipe", "t/socket", "/dev/zero", "/dev/null", "t/a", "t/z").expect(t, want, "", nil)
 
 	// What a list names is meant, as by md5sum: a link is followed, and what can't be opened is a line.
-	check(t, defaults, md5s[""]+"  /dev/null\n"+md5s["x"]+"  t/self\n"+md5s["x"]+"  t/here/a\n", "-").expect(t,
+	checked(t, defaults, md5s[""]+"  /dev/null\n"+md5s["x"]+"  t/self\n"+md5s["x"]+"  t/here/a\n", "-").expect(t,
 		"/dev/null: OK\nt/self: FAILED open or read\nt/here/a: OK\n",
 		"weir: t/self: "+message(syscall.ELOOP)+"\nweir: WARNING: 1 listed file could not be read\n", sum.ErrFailed)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/64ed045f/weir/cmd/weir/internal/sum"
 )
 
-func check(t *testing.T, opts sum.Options, stdin, list string) result {
+func checked(t *testing.T, opts sum.Options, stdin, list string) result {
 	t.Helper()
 	var out, errs bytes.Buffer
 	err := sum.Check(t.Context(), opts, sum.Streams{In: strings.NewReader(stdin), Out: &out, Err: &errs}, list)
@@ -107,7 +107,7 @@ func TestCheckJudgesAsMD5SumDoes(t *testing.T) {
 					opts.Status = true
 				}
 			}
-			check(t, opts, "", "list").expect(t, c.out, c.errs, err)
+			checked(t, opts, "", "list").expect(t, c.out, c.errs, err)
 
 			// The rules above are taken from this program.
 			if reference, ok := shell(t, []string{"md5sum"}, "md5sum -c $1 list", c.flags); ok && isCoreutils9(t) {
@@ -126,18 +126,18 @@ func TestCheckReadsWhatDigestWrites(t *testing.T) {
 	for _, algorithm := range sum.Algorithms() {
 		opts := sum.Options{Algorithm: sum.Algorithm(algorithm), Workers: 2, Quiet: true}
 		list := digest(t, opts, "", "t").out
-		check(t, opts, list, "-").expect(t, "", "", nil)
+		checked(t, opts, list, "-").expect(t, "", "", nil)
 	}
 }
 
 func TestCheckReadsStandardInput(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, map[string]string{"f": "x", "list": md5s["hello"] + "  -\n"})
-	check(t, defaults, "hello", "list").expect(t, "-: OK\n", "", nil)
+	checked(t, defaults, "hello", "list").expect(t, "-: OK\n", "", nil)
 
 	opts := defaults
 	opts.Warn = true
-	check(t, opts, md5s["x"]+"  f\n"+md5s["x"]+"  -\n", "-").expect(t, "f: OK\n", ""+
+	checked(t, opts, md5s["x"]+"  f\n"+md5s["x"]+"  -\n", "-").expect(t, "f: OK\n", ""+
 		"weir: 'standard input': 2: improperly formatted MD5 checksum line\n"+
 		"weir: WARNING: 1 line is improperly formatted\n", nil)
 }
@@ -145,8 +145,8 @@ func TestCheckReadsStandardInput(t *testing.T) {
 func TestCheckFailsIfItCannotReadItsList(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, map[string]string{"d/f": "x"})
-	check(t, defaults, "", "none").expect(t, "", "weir: none: No such file or directory\n", sum.ErrFailed)
-	check(t, defaults, "", "d").expect(t, "", "weir: d: Is a directory\n", sum.ErrFailed)
+	checked(t, defaults, "", "none").expect(t, "", "weir: none: No such file or directory\n", sum.ErrFailed)
+	checked(t, defaults, "", "d").expect(t, "", "weir: d: Is a directory\n", sum.ErrFailed)
 
 	streams := sum.Streams{In: io.MultiReader(strings.NewReader(md5s["x"]+"  d/f\n"), rotten{}), Out: io.Discard, Err: io.Discard}
 	if err := sum.Check(t.Context(), defaults, streams, "-"); !errors.Is(err, sum.ErrFailed) {
@@ -158,7 +158,7 @@ func TestCheckSkipsALineThatNeverEnds(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, map[string]string{"f": "x"})
 	long := md5s["x"] + "  " + strings.Repeat("f", 3*sum.MaxLine)
-	check(t, defaults, long+"\n"+md5s["x"]+"  f\n#"+long, "-").expect(t, "f: OK\n", "weir: WARNING: 1 line is improperly formatted\n", nil)
+	checked(t, defaults, long+"\n"+md5s["x"]+"  f\n#"+long, "-").expect(t, "f: OK\n", "weir: WARNING: 1 line is improperly formatted\n", nil)
 }
 
 func TestCheckFailFastPrintsAllUpToTheFailure(t *testing.T) {
@@ -177,21 +177,21 @@ func TestCheckFailFastPrintsAllUpToTheFailure(t *testing.T) {
 		opts := defaults.WithOpen(broken)
 		opts.FailFast, opts.Strict = true, true
 		list := md5s["x"] + "  f\n" + c.line + "\n" + md5s["x"] + "  endless\n"
-		check(t, opts, list, "-").expect(t, "f: OK\n"+c.out, c.errs, sum.ErrFailed)
+		checked(t, opts, list, "-").expect(t, "f: OK\n"+c.out, c.errs, sum.ErrFailed)
 		opts.Quiet = true
-		check(t, opts, list, "-").expect(t, c.out, c.errs, sum.ErrFailed)
+		checked(t, opts, list, "-").expect(t, c.out, c.errs, sum.ErrFailed)
 		opts.JSON = true
-		check(t, opts, list, "-").expect(t, c.json, c.errs, sum.ErrFailed)
+		checked(t, opts, list, "-").expect(t, c.json, c.errs, sum.ErrFailed)
 	}
 
 	opts := defaults.WithOpen(broken)
 	opts.FailFast = true
-	check(t, opts, "text\n"+md5s["x"]+"  f\n", "-").expect(t, "f: OK\n", warning+"line is improperly formatted\n", nil)
+	checked(t, opts, "text\n"+md5s["x"]+"  f\n", "-").expect(t, "f: OK\n", warning+"line is improperly formatted\n", nil)
 	opts.Strict = true
-	check(t, opts, "text\n"+md5s["x"]+"  f\n", "-").expect(t, "", // and nothing of proper lines: it has not looked for more
+	checked(t, opts, "text\n"+md5s["x"]+"  f\n", "-").expect(t, "", // and nothing of proper lines: it has not looked for more
 		"weir: 'standard input': 1: improperly formatted MD5 checksum line\n"+warning+"line is improperly formatted\n", sum.ErrFailed)
 	opts.Status = true
-	check(t, opts, md5s["x"]+"  other\n"+md5s["x"]+"  endless\n", "-").expect(t, "", "", sum.ErrFailed)
+	checked(t, opts, md5s["x"]+"  other\n"+md5s["x"]+"  endless\n", "-").expect(t, "", "", sum.ErrFailed)
 }
 
 func message(errno syscall.Errno) string {

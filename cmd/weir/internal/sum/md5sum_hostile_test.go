@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/64ed045f/weir/cmd/weir/internal/sum"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // hostileTree makes files whose names are as bad as a file system allows, and returns how many.
@@ -60,9 +61,7 @@ func TestHostileNamesAreDigestedAndCheckedAsMD5SumDoes(t *testing.T) {
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // Nothing here is secret.
 	t.Chdir(t.TempDir())
-	if err := os.Mkdir("t", 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.Mkdir("t", 0o777))
 	if hostileTree(t, random, 300) < 50 {
 		t.Fatal("hardly any file could be made")
 	}
@@ -78,7 +77,7 @@ func TestHostileNamesAreDigestedAndCheckedAsMD5SumDoes(t *testing.T) {
 		// Each is gone, or has changed, in every way in which the other may find it.
 		list := reference.out
 		judged, _ := shell(t, nil, `printf %s "$2" | "$1"sum -c`, algorithm, list)
-		check(t, opts, list, "-").expect(t, judged.out, "", nil)
+		checked(t, opts, list, "-").expect(t, judged.out, "", nil)
 		for path := range strings.SplitSeq(list, "\n") {
 			if _, name, found := strings.Cut(path, "  "); found && random.IntN(3) == 0 && !strings.HasPrefix(path, "\\") {
 				if random.IntN(2) == 0 {
@@ -89,7 +88,7 @@ func TestHostileNamesAreDigestedAndCheckedAsMD5SumDoes(t *testing.T) {
 			}
 		}
 		judged, _ = shell(t, nil, `printf %s "$2" | "$1"sum -c`, algorithm, list)
-		got := check(t, opts, list, "-")
+		got := checked(t, opts, list, "-")
 		got.expect(t, judged.out, got.errs, sum.ErrFailed)
 		if got, want := plainly(got.errs), plainly(judged.errs); got != want {
 			t.Errorf("standard error:\n%s\nwant\n%s", got, want)
@@ -143,7 +142,7 @@ func FuzzAnyListIsJudgedAsMD5SumDoes(f *testing.F) {
 		judged, _ := shell(t, nil, `exec md5sum --warn -c list </dev/null`)
 		opts := defaults
 		opts.Warn = true
-		got := check(t, opts, "", "list")
+		got := checked(t, opts, "", "list")
 		if got.out != judged.out || !slices.EqualFunc(slices.Collect(strings.Lines(got.errs)), slices.Collect(strings.Lines(judged.errs)), alike) || (got.err != nil) != (judged.err != nil) {
 			t.Errorf("of %q:\ngot  %+v\nwant %+v", list, got, judged)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/cmd/weir/internal/sum"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestAStuckFileHoldsBackTheOthersOnlyAtTheWindow(t *testing.T) {
@@ -72,9 +73,7 @@ func TestFinishedLinesComeOutWhileTheNextTakesItsTime(t *testing.T) {
 			t.Errorf("%d bytes have been written", n)
 		}
 		close(release)
-		if err := <-finished; err != nil {
-			t.Error(err)
-		}
+		check.OK(t, <-finished)
 	})
 }
 
@@ -88,7 +87,7 @@ func TestAsManyFilesAreReadAtOnceAsThereAreWorkers(t *testing.T) {
 	})
 	list := strings.Repeat(md5s["x"]+"  f\n", 10)
 	synctest.Test(t, func(t *testing.T) {
-		check(t, opts, list, "-").expect(t, strings.Repeat("f: OK\n", 10), "", nil)
+		checked(t, opts, list, "-").expect(t, strings.Repeat("f: OK\n", 10), "", nil)
 	})
 	if most.Load() != 3 {
 		t.Errorf("up to %d files were read at once, want 3", most.Load())
@@ -126,7 +125,7 @@ func TestFailFastCancelsWhatIsBehindAFailureAtOnceAndNothingBefore(t *testing.T)
 			return nil, syscall.ENOENT
 		})
 		list := lines(md5s[""]+"  %s\n", "slow", "first in the list", "first in time", "endless", "late", "never begun", "nor this one")
-		check(t, opts, list, "-").expect(t, "slow: OK\nfirst in the list: FAILED open or read\n",
+		checked(t, opts, list, "-").expect(t, "slow: OK\nfirst in the list: FAILED open or read\n",
 			"weir: 'first in the list': Input/output error\nweir: WARNING: 1 listed file could not be read\n", sum.ErrFailed)
 		if limit := 1200 * time.Millisecond; lastRead > limit {
 			t.Errorf("a file behind the failure was read until %v, want at most %v", lastRead, limit)

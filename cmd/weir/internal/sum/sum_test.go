@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/64ed045f/weir/cmd/weir/internal/sum"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -61,12 +62,8 @@ func (r result) expect(t *testing.T, out, errs string, err error) {
 func write(t *testing.T, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.MkdirAll(filepath.Dir(name), 0o777))
+		check.Must(t, os.WriteFile(name, []byte(content), 0o666))
 	}
 }
 
@@ -192,7 +189,7 @@ func TestJSONIsOneObjectALine(t *testing.T) {
 {"path":"c","algorithm":"md5","digest":"d41d8cd98f00b204e9800998ecf8427e","size":0,"result":"FAILED"}
 {"path":"none","algorithm":"md5","result":"FAILED open or read"}
 `
-	check(t, opts, "", "list").expect(t, want, ""+
+	checked(t, opts, "", "list").expect(t, want, ""+
 		"weir: none: No such file or directory\n"+
 		"weir: WARNING: 1 listed file could not be read\n"+
 		"weir: WARNING: 1 computed checksum did NOT match\n", sum.ErrFailed)
@@ -302,13 +299,9 @@ func TestDigestAndCheckEndWhenOutputCannotBeWritten(t *testing.T) {
 func TestAClosedPipeIsNoticedBeforeAComplaint(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer w.Close()
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, r.Close())
 	var errs bytes.Buffer
 	err = sum.Digest(t.Context(), defaults, sum.Streams{Out: w, Err: &errs}, []string{"missing"})
 	if err != nil || errs.Len() > 0 {
@@ -319,14 +312,10 @@ func TestAClosedPipeIsNoticedBeforeAComplaint(t *testing.T) {
 func TestMemoryDoesNotDependOnTheSizeOfAFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, map[string]string{"sparse": ""})
-	if err := os.Truncate("sparse", 128<<20); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, os.Truncate("sparse", 128<<20))
 	r := testing.Benchmark(func(b *testing.B) {
 		for b.Loop() {
-			if err := sum.Digest(t.Context(), defaults, sum.Streams{Out: io.Discard, Err: io.Discard}, []string{"sparse"}); err != nil {
-				b.Fatal(err)
-			}
+			check.Must(t, sum.Digest(t.Context(), defaults, sum.Streams{Out: io.Discard, Err: io.Discard}, []string{"sparse"}))
 		}
 	})
 	if got, limit := r.AllocedBytesPerOp(), int64(4*sum.ReadSize+1<<20); got > limit {

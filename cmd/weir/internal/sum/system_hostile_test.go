@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/64ed045f/weir/cmd/weir/internal/sum"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 var (
@@ -52,9 +53,7 @@ func TestADeviceThatNeverEndsIsReadUntilTheContextIsDone(t *testing.T) {
 func TestFilesOfTheKernelAreReadWhateverSizeTheyClaim(t *testing.T) {
 	const path = "/proc/version"
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	digest(t, defaults, "", path).expect(t, fmt.Sprintf("%x  %s\n", md5.Sum(content), path), "", nil)          //nolint:gosec // As weir sum.
 	digest(t, defaults, "", "/proc/self/mem", path).expect(t, fmt.Sprintf("%x  %s\n", md5.Sum(content), path), //nolint:gosec // As weir sum.
 		"weir: /proc/self/mem: "+message(syscall.EIO)+"\n", sum.ErrFailed)
@@ -64,9 +63,7 @@ func TestADiskThatIsFullIsAFailure(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, map[string]string{"f": "x", "list": md5s["x"] + "  f\n"})
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	defer full.Close()
 	var errs strings.Builder
 	streams := sum.Streams{Out: full, Err: &errs}
@@ -89,18 +86,12 @@ func TestADeepTreeIsDigestedAsFarAsPathsReach(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, map[string]string{"t/a": "x", "t/z": "x"})
 	dir, err := os.OpenRoot("t")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for range levels {
 		err := errors.Join(dir.Mkdir("d", 0o777), dir.WriteFile("f", []byte("x"), 0o666))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		below, err := dir.OpenRoot("d")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		dir.Close() //nolint:errcheck // Nothing was written.
 		dir = below
 	}
@@ -144,9 +135,7 @@ func TestEachOfManyFilesInAFolderIsDigested(t *testing.T) {
 		fmt.Fprintf(&want, "%s  %s\n", md5s["x"], name)
 		// A file can have only so many names.
 		if err := os.Link("t/file", name); err != nil {
-			if err := os.WriteFile(name, []byte("x"), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(t, os.WriteFile(name, []byte("x"), 0o666))
 		}
 	}
 	digest(t, defaults, "", "t").expect(t, want.String()+md5s["x"]+"  t/file\n", "", nil)
@@ -166,9 +155,7 @@ func TestWithoutFileDescriptorsEachFileIsDigestedOrOneLine(t *testing.T) {
 		write(t, map[string]string{fmt.Sprintf("t/%03d", i): "x"})
 	}
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, limit := range []int{12, 16, 100} {
 		cmd := exec.CommandContext(t.Context(), self, "-test.run=^"+t.Name()+"$")
 		cmd.Env = append(os.Environ(), descriptors+"="+strconv.Itoa(limit))
@@ -190,12 +177,8 @@ func TestWithoutFileDescriptorsEachFileIsDigestedOrOneLine(t *testing.T) {
 // starve digests the tree with as many descriptors as there may be, and more workers.
 func starve(t *testing.T, limit string) {
 	n, err := strconv.ParseUint(limit, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: n, Max: n}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
+	check.Must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: n, Max: n}))
 	opts := sum.Options{Algorithm: "md5", Workers: 32}
 	err = sum.Digest(t.Context(), opts, sum.Streams{Out: os.Stdout, Err: os.Stderr}, []string{"t"})
 	if err != nil && !errors.Is(err, sum.ErrFailed) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/64ed045f/weir/cmd/weir/internal/sum"
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // find lists the regular files at or below the paths as find -P does, without regard to order or memory.
@@ -16,9 +17,7 @@ func find(t *testing.T, paths ...string) []string {
 	var files []string
 	for _, path := range paths {
 		info, err := os.Lstat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if info.Mode().IsRegular() {
 			files = append(files, path)
 		}
@@ -26,9 +25,7 @@ func find(t *testing.T, paths ...string) []string {
 			continue
 		}
 		entries, err := os.ReadDir(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
 		if !strings.HasSuffix(path, "/") {
 			path += "/"
 		}
@@ -46,22 +43,14 @@ func TestWalkOrderIsThatOfTheSortedFullPaths(t *testing.T) {
 		"a-": "", "a.x/f": "", "a0": "", "b/f": "", "B/f": "", "-": "", "-x/y": "", "é/é": "", "new\nline/f": "", " /f": "", //nolint:gocritic // A blank is a name too.
 	})
 	for _, dir := range []string{"none", "b/none", "a/b/none/none"} {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.MkdirAll(dir, 0o777))
 	}
 	for link, target := range map[string]string{"a/dirlink": "../b", "a/filelink": "z", "dangling": "nowhere", "loop": "loop", "dirlink": "a"} {
-		if err := os.Symlink(target, link); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.Symlink(target, link))
 	}
-	if err := makeSpecial("a/special"); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, makeSpecial("a/special"))
 	abs, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for _, paths := range [][]string{
 		{"."}, {"./"}, {"a"}, {"a/"}, {"a//"}, {"./a"}, {"a/../a"}, {abs}, {"a0"}, {"./-"}, {"none"},
 		{"dirlink"}, {"dirlink/"}, {"a/filelink"}, {"dangling"}, {"loop"}, {"a/special"},
@@ -96,9 +85,7 @@ func TestWalkLooksAtManyPathsOneAfterTheOther(t *testing.T) {
 			t.Fatalf("the first path is %q", path)
 		}
 		// What comes later has not been opened yet.
-		if err := os.RemoveAll("c"); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, os.RemoveAll("c"))
 		write(t, map[string]string{"c/2": ""})
 		break
 	}
@@ -120,25 +107,15 @@ func TestADirectoryThatCannotBeReadIsOneLine(t *testing.T) {
 	write(t, map[string]string{"a": "x", "z": "x"})
 	name := strings.Repeat("d", 200)
 	root, err := os.OpenRoot(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	for range 30 {
-		if err := root.Mkdir(name, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, root.Mkdir(name, 0o777))
 		below, err := root.OpenRoot(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := root.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, err)
+		check.Must(t, root.Close())
 		root = below
 	}
-	if err := root.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, root.Close())
 
 	r := digest(t, defaults, "", ".")
 	complaint, rest, _ := strings.Cut(r.errs, "\n")
