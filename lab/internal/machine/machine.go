@@ -2,6 +2,7 @@
 package machine
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/64ed045f/weir/lab/internal/memory"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
@@ -27,9 +29,9 @@ func Settings(command string, libraries []Module) []record.Setting {
 		{Key: "date", Value: time.Now().UTC().Format(time.DateOnly)},
 		{Key: "goos", Value: runtime.GOOS},
 		{Key: "goarch", Value: runtime.GOARCH},
-		{Key: "cpu", Value: cpu()},
+		{Key: "cpu", Value: cmp.Or(memory.Field("/proc/cpuinfo", "model name"), "unknown")},
 		{Key: "cores", Value: strconv.Itoa(runtime.NumCPU())},
-		{Key: "memory", Value: memory()},
+		{Key: "memory", Value: ram()},
 		{Key: "kernel", Value: read("/proc/sys/kernel/osrelease")},
 		{Key: "go-version", Value: runtime.Version()},
 	}
@@ -67,24 +69,12 @@ func versions(libraries []Module) []record.Setting {
 	return list
 }
 
-func cpu() string { return field("/proc/cpuinfo", "model name") }
-
-func memory() string {
-	kib, err := strconv.ParseFloat(strings.TrimSuffix(field("/proc/meminfo", "MemTotal"), " kB"), 64)
+func ram() string {
+	kib, err := strconv.ParseFloat(strings.TrimSuffix(memory.Field("/proc/meminfo", "MemTotal"), " kB"), 64)
 	if err != nil {
 		return "unknown"
 	}
 	return strconv.FormatFloat(kib/(1<<20), 'f', 1, 64) + " GiB"
-}
-
-// field returns the first value with that key in a file of lines "key: value".
-func field(path, key string) string {
-	for line := range strings.Lines(read(path)) {
-		if k, value, _ := strings.Cut(line, ":"); strings.TrimSpace(k) == key {
-			return strings.TrimSpace(value)
-		}
-	}
-	return "unknown"
 }
 
 func read(path string) string {

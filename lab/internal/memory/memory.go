@@ -11,18 +11,18 @@ import (
 )
 
 // Now returns the resident memory, in bytes.
-func Now() uint64 { return kernels("VmRSS:") }
+func Now() uint64 { return kernels("VmRSS") }
 
 // Peak returns the most memory that was resident at once, in bytes. It uses the kernel's figure for this
 // program, which is better than that of getrusage: getrusage also counts the parent's memory at the fork. On
 // systems without that figure, Peak returns what Go has obtained from the system.
-func Peak() uint64 { return kernels("VmHWM:") }
+func Peak() uint64 { return kernels("VmHWM") }
 
 // Tree returns the resident memory of another process and its children, in bytes. Shared memory counts once.
 // Tree returns 0 if the kernel does not say.
 func Tree(pid int) uint64 {
 	process := "/proc/" + strconv.Itoa(pid)
-	all, _ := field(process+"/smaps_rollup", "Pss:")
+	all, _ := bytesOf(process+"/smaps_rollup", "Pss")
 	lists, _ := filepath.Glob(process + "/task/*/children") // the pattern is valid
 	for _, list := range lists {
 		children, err := os.ReadFile(list)
@@ -58,23 +58,29 @@ func Watch[N int | uint64](every time.Duration, read func() N) (most func() N) {
 	return func() N { close(stop); return <-highest }
 }
 
-// field returns the number of bytes in the line of the file that begins with name.
-func field(path, name string) (bytes uint64, ok bool) {
+// Field returns the first value with that key in a file of lines "key: value", as the kernel has them; "" if there
+// is none.
+func Field(path, key string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return 0, false
+		return ""
 	}
 	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, name); ok {
-			kib, err := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
-			return kib << 10, err == nil
+		if k, value, _ := strings.Cut(line, ":"); strings.TrimSpace(k) == key {
+			return strings.TrimSpace(value)
 		}
 	}
-	return 0, false
+	return ""
+}
+
+// bytesOf returns the value in bytes of a field in kB.
+func bytesOf(path, key string) (uint64, error) {
+	kib, err := strconv.ParseUint(strings.TrimSuffix(Field(path, key), " kB"), 10, 64)
+	return kib << 10, err
 }
 
 func kernels(name string) uint64 {
-	if bytes, ok := field("/proc/self/status", name); ok {
+	if bytes, err := bytesOf("/proc/self/status", name); err == nil {
 		return bytes
 	}
 	var stats runtime.MemStats

@@ -126,10 +126,7 @@ type Peer struct {
 	New func(limit int) (end func())
 }
 
-// Library returns the first part of the peer's name: "ants" for "ants.func".
-func (p Peer) Library() string { return LibraryOf(p.Name) }
-
-// LibraryOf returns the library's part of a peer's name.
+// LibraryOf returns the library's part of a peer's name: "ants" for "ants.func".
 func LibraryOf(name string) string {
 	library, _, _ := strings.Cut(name, ".")
 	return library
@@ -154,7 +151,7 @@ func All() []Peer {
 func Modules() []machine.Module {
 	var list []machine.Module
 	for _, p := range All() {
-		m := machine.Module{Library: p.Library(), Path: p.Module}
+		m := machine.Module{Library: LibraryOf(p.Name), Path: p.Module}
 		if m.Path != "" && m.Library != Weir && !slices.Contains(list, m) {
 			list = append(list, m)
 		}

@@ -130,7 +130,6 @@ func plainGrid(t record.Table, figures []theirs.Figure) grid {
 	if weir, ok := best(t.Rows, t.Units[0], isWeir); ok {
 		// The form that is best in the first unit stands for the library in all units. A library that wins on
 		// time with one form and on memory with another wins on neither.
-		// with one form and on memory with another wins on neither.
 		for k, unit := range t.Units {
 			if lead := leadSentence(t.Rows, weir, unit); lead != "" && (k == 0 || unit == "peak-B") {
 				g.Leads = append(g.Leads, lead)
@@ -206,7 +205,7 @@ func leadSentence(rows []record.Row, weir record.Row, unit string) string {
 
 func than(a, b record.Row, unit string) string {
 	c := compare(a.Cells[unit], b.Cells[unit])
-	words := ""
+	var words string
 	switch {
 	case !c.valid:
 		return fmt.Sprintf("%s against %s for %s",
