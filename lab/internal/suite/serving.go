@@ -91,7 +91,7 @@ func (m *Meter) latency(goroutines int, serve func()) {
 	begin := time.Now()
 	shared(goroutines, goroutines, func(k, _ int) {
 		mine := samples[k]
-		for now := time.Since(begin); now < m.Target && len(mine) < most; {
+		for now := time.Since(begin); len(mine) == 0 || now < m.Target && len(mine) < most; {
 			for range apart - 1 {
 				serve()
 			}
