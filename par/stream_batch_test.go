@@ -103,26 +103,10 @@ func TestBatchesEndWithTheContext(t *testing.T) {
 	})
 }
 
-// ownContext is a context that package context does not know.
-type ownContext struct {
-	context.Context
-	done chan struct{}
-	over atomic.Bool
-}
-
-func (c *ownContext) Done() <-chan struct{} { return c.done }
-
-func (c *ownContext) Err() error {
-	if c.over.Load() {
-		return context.Canceled
-	}
-	return nil
-}
-
 func TestNoBatchComesAfterTheEndOfTheContext(t *testing.T) {
 	for name, batcher := range batchers {
 		for range 200 {
-			ctx := &ownContext{Context: t.Context(), done: make(chan struct{})}
+			ctx := &own{Context: t.Context(), done: make(chan struct{})}
 			n := 0
 			for batch, err := range batcher(func(yield func(int, error) bool) {
 				for yield(1, nil) {
@@ -130,8 +114,7 @@ func TestNoBatchComesAfterTheEndOfTheContext(t *testing.T) {
 			}, 1).All(ctx) {
 				switch n++; {
 				case n == 5:
-					ctx.over.Store(true)
-					close(ctx.done)
+					ctx.end()
 				case n > 5 && err == nil:
 					t.Fatalf("%s: %v comes after the end of the context", name, batch)
 				}
