@@ -38,6 +38,7 @@ func draw(seed uint64) *program {
 		p := d.program()
 		p.repair(d.Rand)
 		p.lanes(d)
+		p.rates(d)
 		if runs(p.Main, 1) <= 300 {
 			return p
 		}
@@ -121,6 +122,18 @@ func (d *drawing) main(main *task) {
 		}
 	}
 	main.Acts = append(main.Acts, tops)
+}
+
+// rates gives some pools a rate.
+func (p *program) rates(d *drawing) {
+	if !d.one(4) {
+		return
+	}
+	for i := range p.Pools[:shared] {
+		if d.one(2) {
+			p.Pools[i].Rate = oneOf(d, 1, 30, 200)
+		}
+	}
 }
 
 // lanes makes lanes of some pools, unless the program may then hang by rights, since tasks of other pools have the places that what it waits for

@@ -27,6 +27,7 @@ type program struct {
 type bounds struct {
 	Limit, Queue int
 	Of           int `json:",omitempty"` // of a lane: the number of its pool, plus 1
+	Rate         int `json:",omitempty"` // µs from one token to the next; 0 for none, or for that of a lane's pool
 }
 
 // task ends as one of its options says: fails, panics, exits or cancels, its own group. Others
@@ -129,6 +130,9 @@ func (p *program) String() string {
 		s += fmt.Sprintf("%s:%d/%d ", poolName(i), b.Limit, b.Queue)
 		if b.Of > 0 {
 			s += fmt.Sprintf("of %s ", poolName(b.Of-1))
+		}
+		if b.Rate > 0 {
+			s += fmt.Sprintf("rate=%d ", b.Rate)
 		}
 	}
 	return s + "main" + p.With.String() + p.Main.String()

@@ -33,6 +33,9 @@ func onWeir(r *run) library {
 		if b.Of > 0 {
 			opts = append(opts, weir.On(l.pools[b.Of-1]))
 		}
+		if b.Rate > 0 {
+			opts = append(opts, weir.Rate(1, time.Duration(b.Rate)*time.Microsecond, 1))
+		}
 		l.pools = append(l.pools, weir.New(b.Limit, opts...))
 	}
 	open := func() (struct{}, error) { return struct{}{}, nil }
