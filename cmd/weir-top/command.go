@@ -144,7 +144,7 @@ func parseHeader(lines []string) (http.Header, error) {
 	header := make(http.Header)
 	for _, line := range lines {
 		name, value, ok := strings.Cut(line, ":")
-		if name, value = strings.TrimSpace(name), strings.TrimSpace(value); !ok || name == "" || strings.ContainsFunc(line, isControl) {
+		if name, value = strings.TrimSpace(name), strings.TrimSpace(value); !ok || name == "" || strings.ContainsFunc(name, isNoToken) || strings.ContainsFunc(value, isControl) {
 			return nil, errors.New("--header must be like 'Name: value'")
 		}
 		header.Add(name, value)
@@ -153,6 +153,11 @@ func parseHeader(lines []string) (http.Header, error) {
 }
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// isNoToken reports whether r is not allowed in the name of a header (RFC 9110, 5.6.2).
+func isNoToken(r rune) bool {
+	return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", r)
+}
 
 // version describes this build: the version of the module, the commit if it was built in a checkout, and the
 // Go release.

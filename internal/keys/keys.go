@@ -48,5 +48,13 @@ func (m *Map[K, V]) Delete(key K) {
 // Len returns the number of entries.
 func (m *Map[K, V]) Len() int { return len(m.entries) }
 
-// All yields all entries. The loop may remove them.
-func (m *Map[K, V]) All() iter.Seq2[K, V] { return maps.All(m.entries) }
+// All yields all entries. The loop may remove any of them.
+func (m *Map[K, V]) All() iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
+		for key, value := range m.entries { // of the map as it is now; Delete may make a smaller one
+			if _, has := m.entries[key]; has && !yield(key, value) {
+				return
+			}
+		}
+	}
+}

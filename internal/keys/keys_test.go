@@ -60,3 +60,23 @@ func TestAMapGivesItsMemoryBack(t *testing.T) {
 	}
 	runtime.KeepAlive(&m)
 }
+
+func TestALoopOverAMapRemovesAnyOfItsEntries(t *testing.T) {
+	for range 20 {
+		m, gone := new(keys.Map[int, int]), map[int]bool{}
+		for i := range 1024 {
+			m.Set(i, i)
+		}
+		for i := range m.All() {
+			if gone[i] {
+				t.Fatalf("%d is yielded, and was removed", i)
+			}
+			for j := range 1000 {
+				if k := (i + j) % 1024; k != i {
+					m.Delete(k)
+					gone[k] = true
+				}
+			}
+		}
+	}
+}

@@ -41,7 +41,7 @@ type Client struct {
 // New returns a client for the page at that URL, which need not begin with http://. A user and password in
 // the URL are used for basic authentication.
 func New(page string, opts Options) (*Client, error) {
-	if !strings.Contains(page, "://") {
+	if scheme := page[:max(0, strings.IndexAny(page+"/", "/?#"))]; !strings.HasSuffix(scheme, ":") || !strings.HasPrefix(page[len(scheme):], "//") {
 		page = "http://" + page
 	}
 	base, err := url.Parse(page)
@@ -88,31 +88,7 @@ func (c *Client) Get(ctx context.Context, query url.Values) (*weirdebug.Snapshot
 
 // GetJSON is like Get, but also returns the answer as JSON text.
 func (c *Client) GetJSON(ctx context.Context, query url.Values) ([]byte, *weirdebug.Snapshot, error) {
-	return c.do(ctx, http.MethodGet, query, nil)
-}
-
-// Post has the handler change a pool as the form says. It returns the error of ctx when ctx ends; the pool
-// may have been changed all the same.
-func (c *Client) Post(ctx context.Context, query, form url.Values) error {
-	_, _, err := c.do(ctx, http.MethodPost, query, strings.NewReader(form.Encode()))
-	return err
-}
-
-func (c *Client) do(ctx context.Context, method string, query url.Values, body io.Reader) ([]byte, *weirdebug.Snapshot, error) {
-	page := *c.base
-	all := page.Query()
-	maps.Copy(all, query)
-	all.Set("format", "json")
-	page.RawQuery = all.Encode()
-	r, err := http.NewRequestWithContext(ctx, method, page.String(), body)
-	if err != nil {
-		return nil, nil, c.reason(err)
-	}
-	r.Header.Set("Accept", "application/json")
-	if body != nil {
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	response, err := c.http.Do(r)
+	response, err := c.send(ctx, http.MethodGet, query, nil)
 	if err != nil {
 		return nil, nil, c.reason(err)
 	}
@@ -126,6 +102,48 @@ func (c *Client) do(ctx context.Context, method string, query url.Values, body i
 	}
 	snapshot, err := parse(data)
 	return data, snapshot, err
+}
+
+// Post has the handler change a pool as the form says. Without an answer, as when ctx ends first, its error is an
+// [*Unsure]: the pool may have been changed all the same.
+func (c *Client) Post(ctx context.Context, query, form url.Values) error {
+	response, err := c.send(ctx, http.MethodPost, query, strings.NewReader(form.Encode()))
+	if err != nil {
+		if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" || response != nil { // it was not sent, or redirected
+			return c.reason(err)
+		}
+		return &Unsure{c.reason(err)}
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return refusal(response)
+	}
+	return nil
+}
+
+// Unsure is the error of a change that may have been made: there is no answer.
+type Unsure struct{ Err error }
+
+// Error returns the reason why there is no answer.
+func (u *Unsure) Error() string { return u.Err.Error() }
+
+func (u *Unsure) Unwrap() error { return u.Err }
+
+func (c *Client) send(ctx context.Context, method string, query url.Values, body io.Reader) (*http.Response, error) {
+	page := *c.base
+	all := page.Query()
+	maps.Copy(all, query)
+	all.Set("format", "json")
+	page.RawQuery = all.Encode()
+	r, err := http.NewRequestWithContext(ctx, method, page.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Accept", "application/json")
+	if body != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	return c.http.Do(r)
 }
 
 // parse decodes an answer, unless it is too large.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -234,3 +235,26 @@ func TestAURLMustBeOfAPage(t *testing.T) {
 		}
 	}
 }
+
+func TestAChangeWithoutAnAnswerMayHaveBeenMade(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+	for name, c := range map[string]struct {
+		transport http.RoundTripper
+		unsure    bool
+	}{
+		"broken":   {transport(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }), true},
+		"not sent": {transport(func(*http.Request) (*http.Response, error) { return nil, refused }), false},
+		"denied":   {network{"host": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }}, false},
+	} {
+		page, err := client.New("host/?next=http://x", client.Options{Transport: c.transport})
+		check.OK(t, err)
+		err = page.Post(t.Context(), nil, url.Values{"do": {"pause"}})
+		if _, unsure := errors.AsType[*client.Unsure](err); err == nil || unsure != c.unsure {
+			t.Errorf("%s: got error %v, unsure: %v", name, err, unsure)
+		}
+	}
+}
+
+type transport func(*http.Request) (*http.Response, error)
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -57,7 +58,7 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	s.requests = append(s.requests, line)
 	if s.down {
-		return nil, errors.New("connection refused")
+		return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 	}
 	w := httptest.NewRecorder()
 	if answer, ok := s.answer(r.URL.Query()); ok {

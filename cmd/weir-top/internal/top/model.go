@@ -117,7 +117,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.answer(msg)
 	case doneMsg:
 		m.note = msg.note
-		if msg.err != nil {
+		if _, unsure := errors.AsType[*client.Unsure](msg.err); unsure {
+			m.note = "perhaps done: " + msg.err.Error()
+		} else if msg.err != nil {
 			m.note = "not done: " + msg.err.Error()
 		}
 		return m, m.fetch()

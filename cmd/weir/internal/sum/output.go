@@ -22,6 +22,17 @@ type output struct {
 	line      []byte        // scratch
 }
 
+// Write buffers a line. It flushes the lines before if there is no room: a part of the output, as after an interrupt,
+// is whole lines.
+func (o *output) Write(line []byte) (int, error) {
+	if len(line) > o.Available() {
+		if err := o.Flush(); err != nil {
+			return 0, err
+		}
+	}
+	return o.Writer.Write(line)
+}
+
 func newOutput(out, err io.Writer, opts Options) *output {
 	o := &output{Writer: bufio.NewWriterSize(out, 64<<10), err: err, algorithm: opts.Algorithm}
 	if opts.JSON {

@@ -135,3 +135,29 @@ func TestFailFastCancelsWhatIsBehindAFailureAtOnceAndNothingBefore(t *testing.T)
 		}
 	})
 }
+
+// pieces keeps what is written to it at a time.
+type pieces [][]byte
+
+func (p *pieces) Write(b []byte) (int, error) {
+	*p = append(*p, bytes.Clone(b))
+	return len(b), nil
+}
+
+func TestTheOutputIsWrittenInWholeLines(t *testing.T) {
+	for _, asJSON := range []bool{false, true} {
+		var all pieces
+		write := sum.Lines(&all, asJSON)
+		for i := range 5000 {
+			check.OK(t, write(strings.Repeat("x", i%100)))
+		}
+		for _, piece := range all {
+			if !bytes.HasSuffix(piece, []byte("\n")) {
+				t.Fatalf("a piece ends in %q", piece[max(0, len(piece)-40):])
+			}
+		}
+		if len(all) < 3 {
+			t.Errorf("there are %d pieces", len(all))
+		}
+	}
+}
