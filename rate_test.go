@@ -773,6 +773,84 @@ func TestALaneThatHadLongTasksGetsTokens(t *testing.T) {
 	}
 }
 
+// What a token has cost while tokens were scarce gives no lane a place for good.
+func TestKeysTakeTurnsAgainWhenTokensArePlenty(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := weir.Rate(1000, time.Second, 1)
+		p := weir.New(1, r)
+		k := weir.NewKeyed[int](p, 1)
+		for range 50 {
+			check.OK(t, k.Submit(1, func() {}))
+			check.OK(t, k.Submit(2, func() {}))
+		}
+		sleep(time.Second)
+		r.Set(1e6, time.Second, 1000)
+		var ran, behind atomic.Int32
+		for range 200 {
+			check.OK(t, k.Submit(1, func() { time.Sleep(time.Millisecond); ran.Add(1) }))
+		}
+		sleep(50*time.Millisecond + time.Microsecond)
+		at := ran.Load()
+		check.OK(t, k.Submit(2, func() { behind.Store(ran.Load() - at) }))
+		p.Close()
+		if n := behind.Load(); n > 3 {
+			t.Errorf("a key began after %d tasks of another one", n)
+		}
+	})
+}
+
+// A late timer makes up for tokens also where a lane waits for them.
+func TestALaneGetsTheRateOfItsPool(t *testing.T) {
+	if check.Race {
+		t.Skip("the race detector is slow")
+	}
+	started := func(of func(*weir.Pool) *weir.Pool) float64 {
+		p := weir.New(1, weir.Rate(5000, time.Second, 1), weir.Queue(weir.Unbounded))
+		on, n := of(p), atomic.Int64{}
+		for range 5000 {
+			check.OK(t, on.Submit(func() { n.Add(1) }))
+		}
+		time.Sleep(100 * time.Millisecond)
+		got := n.Load()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, _ = p.Shutdown(ctx)
+		p.Close()
+		return float64(got)
+	}
+	best := 0.0
+	for range 5 {
+		own := started(func(p *weir.Pool) *weir.Pool { return p })
+		lane := started(func(p *weir.Pool) *weir.Pool { return p.Lane(1, weir.Queue(weir.Unbounded)) })
+		best = max(best, lane/own)
+	}
+	if best < 0.6 {
+		t.Errorf("a lane gets %.2f of what its pool gets", best)
+	}
+}
+
+// A lane whose tasks wait for a token holds up no lane of its own that needs none, and its pool does not wait with it.
+func TestALaneBelowOneThatWaitsForATokenHasPlaces(t *testing.T) {
+	for _, limit := range []int{1, 4} {
+		check.Bubble(t, fmt.Sprint("limit ", limit), func(t *testing.T) {
+			p := weir.New(4, weir.Rate(1, time.Hour, 1))
+			q := p.Lane(limit)
+			free := q.Lane(4, weir.Queue(0), weir.Rate(1e9, time.Second, 1e9))
+			for range 3 {
+				check.OK(t, q.Submit(func() {}))
+			}
+			sleep(time.Minute)
+			check.Equal(t, "the lane waits for a token", q.Stats().Throttled, true)
+			check.Equal(t, "its pool waits for a token", p.Stats().Throttled, false)
+			ran := false
+			check.OK(t, free.TrySubmit(func() { ran = true }))
+			rest(free, time.Minute)
+			check.Equal(t, "ran", ran, true)
+			p.Close()
+		})
+	}
+}
+
 // Tokens go to lanes by priority, and to a lane and to what its pool has queued itself in turn.
 func TestTokensGoToLanesByPriority(t *testing.T) {
 	for _, limit := range []int{1, 3} {

@@ -398,7 +398,7 @@ func (e *Engine) fillCarried(w *Worker) {
 }
 
 // takeBid makes w, which is idle and has a permit, carry a worker of the lane that gets the next place. It
-// reports false if that place is for a task of the queue, or there is no token for any lane.
+// reports false if that place is for a task of the queue, or no lane may get it without a token.
 func (e *Engine) takeBid(w *Worker) bool {
 	now := e.root().now()
 	b := e.lanes.best(now, e.hasQueued(), e.isDry())

@@ -474,7 +474,7 @@ func (e *Engine) stats() Stats {
 		Rejected:   e.rejected,
 		Panicked:   e.panicked,
 		Timers:     int(e.timers.Load()),
-		Throttled:  e.throttled() || e.isDry() && e.holdsTasks(),
+		Throttled:  e.isDry() && e.holdsTasks(),
 		Paused:     e.paused && !e.closed,
 		Closed:     e.closed,
 		Accepted:   e.queue.accepted(),

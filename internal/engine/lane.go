@@ -213,9 +213,20 @@ func (e *Engine) tryPlace() bool {
 	return true
 }
 
-// hasPlace acquires a permit for a lane of e, if there is one to which nothing else has a claim.
+// hasPlace acquires a permit for a lane of e, if there is one to which nothing else has a claim. What waits for a token
+// has none.
 func (e *Engine) hasPlace() bool {
-	return !e.hasWork() && e.submitters.length == 0 && !e.placeWanted() && !e.halted() && e.tryPlace()
+	dry := e.isDry()
+	switch {
+	case e.delegating(), e.lanes.first(dry) != nil, !dry && (e.queue.len() > 0 || e.lined()):
+		return false
+	case e.submitters.length > 0 && !dry, e.placeWanted(), e.halted():
+		return false
+	case dry && e.bidding() && e.lane.bid.takes:
+		e.unbid()
+		e.touch() // to bid again, if a permit is left
+	}
+	return e.tryPlace()
 }
 
 // dropPlace releases what tryPlace has acquired. It is called while e is settled, and does not touch e: that would
@@ -327,9 +338,9 @@ func (e *Engine) reviewBid() {
 }
 
 // bidsForToken bids if e is a lane whose tasks can only wait for a token. It does so before the lock is released:
-// the engine that joins the bucket stays throttled as long as a lane bids.
+// the engine that joins the bucket stays throttled as long as one of its lanes bids.
 func (e *Engine) bidsForToken() {
-	if e.lane != nil && !e.bidding() && e.isDry() && e.needsToken() && e.hasWork() && !e.placeWanted() && e.permits.tryWake() {
+	if e.lane != nil && !e.bidding() && e.isDry() && e.needsToken() && (e.ready() || e.lined() || e.hasBids()) && !e.placeWanted() && e.permits.tryWake() {
 		e.seek()
 	}
 }

@@ -59,9 +59,9 @@ func (e *Engine) isDry() bool {
 	return r != nil && r.granted.Load() == 0 && r.joins.throttled()
 }
 
-// needsToken reports whether all that e, a lane, has to do takes tokens from the bucket of the parent.
+// needsToken reports whether all that e, a lane, has to do takes tokens from the bucket of the parent, and it has none.
 func (e *Engine) needsToken() bool {
-	return e.rated != nil && e.rated.joins != e && !e.delegating() && (e.lanes == nil || len(e.lanes.order.items) == 0)
+	return e.rated != nil && e.rated.joins != e && e.rated.granted.Load() == 0 && !e.delegating() && (e.lanes == nil || len(e.lanes.order.items) == 0)
 }
 
 // ready reports whether a worker would find a task in the queue, and may take it. It needs no lock. In a lane
@@ -104,6 +104,7 @@ func (e *Engine) admits() bool {
 	by.rated.throttled.Store(true)
 	if by.rated.joinsBucket() {
 		by.rated.throttled.Store(false)
+		by.touch() // a submitter may have seen that it was throttled
 		return true
 	}
 	by.regate()
@@ -149,11 +150,14 @@ func (e *Engine) admitsBid(b *bid) (price float64, ok bool) {
 	if !e.admits() {
 		return 0, false
 	}
+	if n := to.rated.granted.Load(); n > 0 && r.bucket.isOld(to.rated.since.Load()) {
+		r.bucket.Return(int(to.rated.granted.Swap(0)))
+	}
 	to.rated.since.Store(since)
 	to.rated.granted.Add(1)
 	to.rated.scarce = scarce
 	if scarce {
-		price = float64(r.bucket.rate.Load().every) / tick * float64(e.limit)
+		price = float64(r.bucket.rate.Load().every) / tick * float64(e.places())
 	}
 	return price, true
 }
@@ -181,13 +185,30 @@ func (e *Engine) unthrottle() {
 	}
 	awaits := e.awaitsTokens()
 	if !awaits || !e.coming() && !e.hasPermits(e.permits.word.Load()) {
-		if n := r.granted.Swap(0); n > 0 {
-			r.bucket.Return(int(n))
+		if n := r.granted.Load(); n > 0 && !e.makesUp() {
+			r.bucket.Return(int(r.granted.Swap(0)))
 		}
 	}
 	if r.throttled.Load() && !awaits && r.bucket.Leave(&r.waiter) {
 		r.throttled.Store(false)
 	}
+}
+
+// makesUp reports whether granted tokens may make up for a late timer: e is busy, and the tokens come faster than
+// timers do. Those that were not used in time go back later, see take.
+func (e *Engine) makesUp() bool {
+	b := e.rated.bucket
+	return e.permits.active() > 0 && !e.halted() && b.rate.Load().every < int64(mostLate)*tick && !b.isOld(e.rated.since.Load())
+}
+
+// places returns how many tasks of e may run at once, by the limits of e and of the engines above: at most a number
+// for which prices are still exact.
+func (e *Engine) places() int {
+	n := 1 << 16
+	for ; e != nil; e = e.parent() {
+		n = min(n, e.limit)
+	}
+	return n
 }
 
 // awaitsTokens reports whether there is a task that needs a token, or a lane that bids for one.
