@@ -180,7 +180,7 @@ func (e *Engine) unthrottle() {
 	if r == nil || r.joins != e || !r.throttled.Load() && r.granted.Load() == 0 {
 		return
 	}
-	if e.queue.dead.Load() > 0 || e.suspects {
+	if r.throttled.Load() && (e.queue.dead.Load() > 0 || e.suspects) { // then the head is gated
 		e.queue.shed(e.Void, e.gone)
 	}
 	awaits := e.awaitsTokens()
