@@ -37,7 +37,6 @@ type loop struct {
 	share.Division               // places are held by the helpers in the group, and by the caller if it takes part
 
 	begun    atomic.Bool // a helper has begun since do asked for the first one
-	panicked atomic.Bool // a worker has panicked
 	short    atomic.Bool // the pool has refused or lost a helper; workers ask for another one from time to time
 	watching sync.Once
 	unwatch  func()
@@ -46,6 +45,7 @@ type loop struct {
 	failures []*weir.TaskError
 	own      bool  // the failure of an item of this loop has ended it
 	exited   bool  // a bare body has called runtime.Goexit
+	panicked bool  // a worker has panicked
 	refused  error // why the pool did not run a helper; the last reason
 }
 

@@ -162,7 +162,10 @@ func (w *worker) finish() {
 	if !w.ended {
 		if value = recover(); value != nil {
 			l.Signal.Or(share.Halt)
-			w.first = l.panicked.CompareAndSwap(false, true)
+			l.mu.Lock()
+			w.first = !l.panicked
+			l.panicked = true
+			l.mu.Unlock()
 		} else {
 			again = w.exited()
 		}
