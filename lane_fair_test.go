@@ -2,6 +2,7 @@ package weir_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"runtime"
 	"sync"
@@ -259,31 +260,37 @@ func TestSubmittersAndLanesAreServedTogether(t *testing.T) {
 	})
 }
 
-func TestSubtasksDoNotBeginInAPauseOfThePoolAbove(t *testing.T) {
-	for _, of := range []string{"the pool", "the lane"} {
-		check.Bubble(t, "a task of "+of, func(t *testing.T) {
+// A task waits for one of the same pool, or of a lane of it, or the other way round, while one of the pools is paused. It makes no difference which
+// of them, or whether tasks were queued there before, so that the lane bids for a place.
+func TestSubtasksDoNotBeginInAPauseAndBeginAfterIt(t *testing.T) {
+	const pools = 3
+	for setting := range pools * pools * pools * 2 {
+		at, on, paused, queued := setting%pools, setting/pools%pools, setting/(pools*pools)%pools, setting/(pools*pools*pools) > 0
+		check.Bubble(t, fmt.Sprintf("a task of %d waits for one of %d, and %d is paused, queued %v", at, on, paused, queued), func(t *testing.T) {
 			p := weir.New(1)
 			defer p.Close()
-			l := p.Lane(1)
-			at := l
-			if of == "the pool" {
-				at = p
-			}
+			chain := [pools]*weir.Pool{p, p.Lane(1)}
+			chain[2] = chain[1].Lane(1)
 			var began atomic.Bool
 			goes := make(chan struct{})
-			g := at.Group(t.Context())
+			g := chain[at].Group(t.Context())
 			g.Go(func(ctx context.Context) error {
 				<-goes
-				inner := l.Group(ctx)
+				inner := chain[on].Group(ctx)
 				inner.Go(func(context.Context) error { began.Store(true); return nil })
 				return inner.Wait()
 			})
 			synctest.Wait()
-			p.Pause()
+			for _, p := range chain {
+				if queued {
+					check.OK(t, p.Submit(func() {}))
+				}
+			}
+			chain[paused].Pause()
 			close(goes)
 			time.Sleep(time.Second)
-			check.Equal(t, "began in a pause", began.Load(), false)
-			p.Resume()
+			check.Equal(t, "began in the pause", began.Load(), paused > on)
+			chain[paused].Resume()
 			check.OK(t, g.Wait())
 		})
 	}

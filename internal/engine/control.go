@@ -100,6 +100,9 @@ func (e *Engine) resumeLocked() {
 	}
 	e.permits.allow(min(e.limit, maxAllowed))
 	e.refill()
+	if e.bidding() { // tasks of the engines above may wait for work of e; a lane that does not bid yet offers it when it does
+		e.offerAgain(e)
+	}
 }
 
 // stops makes each task look again that waits for subtasks which do not begin in a pause.

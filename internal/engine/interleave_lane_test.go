@@ -311,6 +311,16 @@ var laneScenes = []step.Scene{
 		w.Go("other", func() { l.submit(l.task("other")) })
 		w.Go("third", func() { s.submit(s.task("third")) })
 	}, shallow),
+	in("a task waits for a lane that has bid and is paused", 1, 1, func(w *world) {
+		l := w.lane(1, 2)
+		w.accept(w.awaitsIn(l, "waits", l.task("needed")))
+		w.Go("other", func() { l.submit(l.task("other")) })
+		w.Go("pause", func() {
+			l.pause()
+			w.Settle()
+			l.resume()
+		})
+	}),
 	in("a task waits for its own lane, and for another one", 2, 1, func(w *world) {
 		l, k, over := w.lane(1, 1), w.lane(1, 1), make(chan struct{})
 		w.accept(w.blocked("needs it", over))
