@@ -296,6 +296,28 @@ func TestSubtasksDoNotBeginInAPauseAndBeginAfterIt(t *testing.T) {
 	}
 }
 
+// A task waits for two of a group with workers of its own, which wait for a task of a lane and for one of a lane's lane. Both get its place.
+func TestATaskWaitsForLanesAtTwoDepths(t *testing.T) {
+	p := weir.New(1)
+	defer p.Close()
+	lanes := [2]*weir.Pool{p.Lane(1), p.Lane(1).Lane(1)}
+	check.Within(time.Minute, func() {
+		for range 1000 { // one of some fifty found a lane that was passed over
+			check.OK(t, p.Do(t.Context(), func(ctx context.Context) error {
+				both := weir.NewGroup(ctx, 2)
+				for _, l := range lanes {
+					both.Go(func(ctx context.Context) error {
+						g := l.Group(ctx)
+						g.Go(func(context.Context) error { return nil })
+						return g.Wait()
+					})
+				}
+				return both.Wait()
+			}))
+		}
+	})
+}
+
 // Lanes whose tasks have waited for others leave nothing behind, and cost their pool nothing later.
 func TestNestedWaitsInManyLanesLeaveNothing(t *testing.T) {
 	check.Flat(t, 200, func(n int) (f, end func()) {

@@ -369,9 +369,12 @@ func (e *Engine) claimNeeded(above *Engine) (found work, ok bool) {
 }
 
 // isStillNeedy removes a lane that has no tasks for which others wait from the list of its parent, and so on
-// upwards. It reports whether the lane still has some.
+// upwards. It reports whether the lane is still in that list.
 func (e *Engine) isStillNeedy() bool {
-	if e.lane == nil || e.lane.needyAt == 0 || e.unbegun.First() != nil || e.lanes != nil && len(e.lanes.needy) > 0 {
+	switch {
+	case e.lane == nil, e.lane.needyAt == 0:
+		return false
+	case e.unbegun.First() != nil, e.lanes != nil && len(e.lanes.needy) > 0:
 		return true
 	}
 	p := e.lane.parent

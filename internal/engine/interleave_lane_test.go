@@ -299,6 +299,23 @@ var laneScenes = []step.Scene{
 			recall()
 		})
 	}),
+	in("all tasks wait, for a task of a lane's lane and for one of a lane", 1, 1, func(w *world) {
+		both := make(herald, 2)
+		away, recall := w.sitsOut("away")
+		w.accept(away)
+		w.Settle()
+		for _, l := range []*world{w.lane(1, 1).lane(1, 1), w.lane(1, 1)} {
+			w.Go("other", func() {
+				l.awaitElsewhere(l.task("needed"))
+				both.Ended(1, nil)
+			})
+		}
+		w.Go("recall", func() {
+			<-both
+			<-both
+			recall()
+		})
+	}, shallow),
 	in("a task waits for a lane that is about to bid", 1, 1, func(w *world) {
 		l := w.lane(1, 1)
 		w.accept(w.awaitsIn(l, "waits", l.task("needed")))
