@@ -132,21 +132,21 @@ func (s *server) room(p *partition, look time.Duration) (n int, wait time.Durati
 	defer s.mu.Unlock()
 	turns := &s.turns
 	free := s.freeTurns()
-	switch {
-	case free <= 0:
+	if free <= 0 {
 		if !p.listed {
 			p.listed = true
 			turns.hungry = append(turns.hungry, p)
 		}
 		return 0, 0
-	case p.bytes >= mostTurnBytes && !p.inDoubt():
-		return 0, 0 // until a message leaves
 	}
 	if p.listed {
 		p.listed = false
 		turns.hungry = slices.DeleteFunc(turns.hungry, func(h *partition) bool { return h == p })
 	}
-	defer s.feed()                    // there may be room for the next partition
+	defer s.feed() // there may be room for the next partition, also if this one cannot use it
+	if p.bytes >= mostTurnBytes && !p.inDoubt() {
+		return 0, 0 // until a message leaves
+	}
 	most := s.queue.options.lease / 3 // the lease of a message counts from the pull
 	switch left := backend.MostHeld - len(p.held) - len(p.away); {
 	case p.inDoubt():

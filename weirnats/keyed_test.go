@@ -341,3 +341,34 @@ func TestKeysOfMessagesThatArePutAtOnce(t *testing.T) {
 		noError(b, stop())
 	}, weirnats.MaxMessages(4))
 }
+
+// The partition that is the first to wait for room holds a large message by then, and pulls no more. The room is for the next one.
+func TestAPartitionThatCannotUseRoomLeavesIt(t *testing.T) {
+	inBubble(t, 2, func(b *bench) {
+		var order list[string]
+		stop := b.serve(func(_ context.Context, v string) error {
+			if order.add(v[:1]); v[0] == 'l' {
+				time.Sleep(time.Minute)
+			}
+			return nil
+		})
+		b.putKeys("a1")
+		pass(30 * time.Second)
+		free := make(chan struct{})
+		for range 2 { // tasks of the program take all places
+			noError(b, b.pool.Go(b.Context(), func(context.Context) error {
+				<-free
+				return nil
+			}))
+		}
+		b.putKeys("l" + strings.Repeat("x", 1<<20-3)) // the largest value here: with its quotes as much as a partition may hold
+		pass(30 * time.Second)                        // the pulls of all partitions have ended, so that all wait for room
+		close(free)
+		pass(100 * time.Millisecond)
+		b.putKeys("b1")
+		pass(100 * time.Millisecond)
+		equal(b, "calls", strings.Join(order.take(), ""), "alb")
+		pass(time.Hour)
+		noError(b, stop())
+	})
+}
