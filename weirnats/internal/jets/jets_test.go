@@ -222,3 +222,29 @@ func TestAnswersThatSayMoreAreDecoded(t *testing.T) {
 		}
 	}
 }
+
+// Each answer of the server takes a while, as where it is far. A mover still moves as many messages as it takes at once.
+func TestAFarServerDoesNotKeepMessagesFromMoving(t *testing.T) {
+	q, err := open(t, start(t), backend.Settings{Name: "far", Replicas: 1, MaxMessages: 1000, MaxBytes: -1, Window: time.Minute, Lease: time.Second, Partitions: 1})
+	noError(t, err)
+	const n = 200
+	for range n {
+		noError(t, q.Put(t.Context(), &backend.Message{Data: []byte("1"), Due: time.Now().Add(100 * time.Millisecond)}))
+	}
+	time.Sleep(time.Second) // all are due
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	noError(t, q.Move(ctx, func(ctx context.Context, _ *backend.Message) (bool, error) {
+		select {
+		case <-time.After(50 * time.Millisecond):
+			return false, nil
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}))
+	s, err := q.Stats(t.Context())
+	noError(t, err)
+	if s.Messages != n {
+		t.Errorf("%d of %d messages were moved", s.Messages, n)
+	}
+}

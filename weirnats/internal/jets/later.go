@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
+	"github.com/64ed045f/weir/par"
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
 
@@ -141,19 +142,31 @@ func (q *queue) move(ctx context.Context, all []*delivery, wait time.Duration, k
 // store puts messages into the queue, except those that are known. It returns the messages that the queue has
 // or had, the others, and an error of one of the others.
 func (q *queue) store(ctx context.Context, all []*delivery, known Known) (done, back []*delivery, err error) {
+	// All are asked for at once: where the server is far, one after the other could take longer than the lease.
+	type question struct {
+		m     backend.Message
+		known bool
+		err   error
+	}
+	asked := make([]*question, len(all))
+	for i, d := range all {
+		asked[i] = &question{m: *d.content, err: context.DeadlineExceeded} // until there is an answer
+		asked[i].m.DedupID = backend.MovedID + strings.TrimPrefix(d.subject, q.dueSubject(""))
+	}
+	_ = par.Each(ctx, asked, func(ctx context.Context, a *question) error {
+		a.known, a.err = known(ctx, &a.m)
+		return nil
+	}, par.Limit(mostMoved))
 	var from []*delivery
 	var put []*backend.Message
-	for _, d := range all {
-		m := *d.content
-		m.DedupID = backend.MovedID + strings.TrimPrefix(d.subject, q.dueSubject(""))
-		is, e := known(ctx, &m)
-		switch {
-		case e != nil:
-			back, err = append(back, d), e
-		case is:
+	for i, a := range asked {
+		switch d := all[i]; {
+		case a.err != nil:
+			back, err = append(back, d), a.err
+		case a.known:
 			done = append(done, d)
 		default:
-			from, put = append(from, d), append(put, &m)
+			from, put = append(from, d), append(put, &a.m)
 		}
 	}
 	for i, e := range q.PutEach(ctx, put) {
@@ -181,10 +194,5 @@ func forget(ctx context.Context, moved []*delivery) error {
 }
 
 func giveBack(ctx context.Context, all []*delivery, wait time.Duration) error {
-	for _, d := range all {
-		if err := d.GiveBack(ctx, nil, wait); err != nil {
-			return err
-		}
-	}
-	return nil
+	return par.Each(ctx, all, func(ctx context.Context, d *delivery) error { return d.GiveBack(ctx, nil, wait) }, par.Limit(mostMoved), par.KeepGoing())
 }
