@@ -178,8 +178,10 @@ func (q *queue) storeInOrder(ctx context.Context, all []*backend.Message, waited
 	}
 	half := len(all) / 2
 	errs := q.storeInOrder(ctx, all[:half], waited)
-	if err := errs[half-1]; err != nil {
-		return append(errs, slices.Repeat([]error{err}, len(all)-half)...)
+	for _, err := range errs { // the last of them may have been put before, by someone else
+		if err != nil {
+			return append(errs, slices.Repeat([]error{err}, len(all)-half)...)
+		}
 	}
 	return append(errs, q.storeInOrder(ctx, all[half:], waited)...)
 }

@@ -308,3 +308,49 @@ func TestPutAllAsksForIDsAgainWhenItHasWaitedForRoom(t *testing.T) {
 		})
 	}
 }
+
+// flaky is a backend that is full until the first message is put, and that does not take the message "c". Someone else puts the message "d"
+// meanwhile, and it is done.
+type flaky struct {
+	*mem.Queue
+	full bool
+}
+
+func (f *flaky) PutAll(ctx context.Context, all []*backend.Message) error {
+	if f.full {
+		return backend.ErrFull
+	}
+	return f.Queue.PutAll(ctx, all)
+}
+
+func (f *flaky) Put(ctx context.Context, m *backend.Message) error {
+	switch {
+	case f.full:
+		f.full = false
+		return backend.ErrFull
+	case m.ID == "c":
+		return io.EOF
+	}
+	return f.Queue.Put(ctx, m)
+}
+
+func (f *flaky) Known(_ context.Context, id string) (bool, error) { return !f.full && id == "pd", nil }
+
+// A message that cannot be put is followed by one that is done already. None of those behind it is put, as they would come before it.
+func TestPutAllStopsAtAMessageThatCannotBePut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to := &flaky{full: true}
+		q := weirnats.OpenOn[string]("a", func(s backend.Settings) backend.Queue {
+			to.Queue = mem.New(s)
+			return to
+		}, quiet)
+		values := strings.Split("abcdefgh", "")
+		n, err := q.PutAll(t.Context(), values, func(i int) string { return values[i] }, func(int) string { return "k" })
+		isError(t, err, io.EOF)
+		equal(t, "put", n, 2)
+		s, err := q.Stats(t.Context())
+		noError(t, err)
+		equal(t, "messages", s.Messages, 2)
+		noError(t, q.Close())
+	})
+}
