@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -465,4 +467,32 @@ func TestWhatTravels(t *testing.T) {
 		t.Error("too much travels")
 	}
 	stop()
+}
+
+// A message that is parked for good comes neither at once nor when the server starts again, and takes no other message along.
+func TestATryThatIsToComeInALongTime(t *testing.T) {
+	dir := t.TempDir()
+	var log bytes.Buffer
+	var calls atomic.Int32
+	for round := range 2 {
+		q, err := weirnats.Open[string](t.Context(), "q", weirnats.Dir(dir), weirnats.Logger(slog.New(slog.NewTextHandler(&log, nil))))
+		noError(t, err)
+		failed := make(chan struct{}, 10)
+		p := newPool(t, 2, weir.OnError(func(error) { failed <- struct{}{} }))
+		stop := serve(t, q, p, func(context.Context, string) error {
+			calls.Add(1)
+			return weir.RetryAfter(io.EOF, math.MaxInt64)
+		})
+		if round == 0 {
+			noError(t, q.Put(t.Context(), "parked"))
+			<-failed
+		}
+		time.Sleep(300 * time.Millisecond) // what would come at once
+		stop()
+		noError(t, q.Close())
+	}
+	equal(t, "calls", calls.Load(), 1)
+	if strings.Contains(log.String(), "cannot be read") {
+		t.Error(log.String())
+	}
 }

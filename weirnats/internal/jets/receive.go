@@ -28,6 +28,11 @@ const (
 	complete = "Batch Completed"
 )
 
+// mostAgain is the longest time until a message comes again. The server computes with times in ns, which end in
+// 2262. And before an embedded server starts, package check takes times that lie ten years ahead for damage, and
+// has all messages delivered again.
+const mostAgain = 9 * 365 * 24 * time.Hour
+
 // answerTime is how much longer than it was asked to the server may take.
 const answerTime = 2 * time.Second
 
@@ -514,7 +519,7 @@ func (d *delivery) GiveBack(ctx context.Context, r *backend.Record, wait time.Du
 		}
 	}
 	answer := "-NAK"
-	if wait > 0 {
+	if wait = min(wait, mostAgain); wait > 0 {
 		answer = fmt.Sprintf(`-NAK {"delay": %d}`, wait.Nanoseconds())
 	}
 	return d.confirm(ctx, answer)
