@@ -84,19 +84,23 @@ func (c *checker) state(of consumer, s *stream) error {
 
 // SetBack moves the times of all deliveries of all consumers in the folder dir into the past by d, because
 // the clock was set back by d. Otherwise the server would take a delivery in the future for a message that
-// waits for its next try.
-func SetBack(dir string, d time.Duration) error {
+// waits for its next try. It leaves out the files in done, and adds each file there that it is through with.
+func SetBack(dir string, d time.Duration, done map[string]bool) error {
 	files, err := filepath.Glob(filepath.Join(escape(dir), "jetstream", "*", "streams", "*", "obs", "*", stateName))
 	if err != nil {
 		return err
 	}
 	for _, file := range files {
+		if done[file] {
+			continue
+		}
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
 		s := decodeState(text)
 		if s == nil || len(s.pending) == 0 {
+			done[file] = true
 			continue
 		}
 		for seq, p := range s.pending {
@@ -106,6 +110,7 @@ func SetBack(dir string, d time.Duration) error {
 		if err := folder.Write(file, s.encode()); err != nil {
 			return err
 		}
+		done[file] = true
 	}
 	return nil
 }

@@ -53,14 +53,29 @@ func (s *Server) jumps(d time.Duration) {
 	s.breaks(log, fmt.Errorf("the clock was set by %v", d))
 }
 
-// setBack moves the times that the server has noted into the past, by as much as the clock was set back.
+// setBack moves the times that the server has noted into the past, by as much as the clock was set back. If it
+// fails, the next call goes on where it was.
 func (s *Server) setBack() error {
-	s.mu.Lock()
-	back := s.back
-	s.back = 0
-	s.mu.Unlock()
-	if back == 0 {
-		return nil
+	for {
+		if s.setting == nil {
+			s.mu.Lock()
+			back := s.back
+			s.back = 0
+			s.mu.Unlock()
+			if back == 0 {
+				return nil
+			}
+			s.setting = &setting{by: back, done: make(map[string]bool)}
+		}
+		if err := check.SetBack(s.store, s.setting.by, s.setting.done); err != nil {
+			return err
+		}
+		s.setting = nil
 	}
-	return check.SetBack(s.store, back)
+}
+
+// setting says by how much the times are moved, and in which files they are moved already.
+type setting struct {
+	by   time.Duration
+	done map[string]bool
 }

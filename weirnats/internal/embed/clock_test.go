@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -130,4 +132,54 @@ func check(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// The clock is set back while a file cannot be written. When it can, nothing waits for the clock either.
+func TestNothingWaitsForAClockThatIsSetWhileTheDiskIsFull(t *testing.T) {
+	var by atomic.Int64
+	defer embed.SetClock(func() time.Duration { return time.Duration(by.Load()) })()
+	dir, lines := t.TempDir(), make(chan string, 100)
+	q, err := weirnats.Open[string](t.Context(), "q", weirnats.Dir(dir), weirnats.Lease(time.Second), weirnats.Logger(slog.New(slog.NewTextHandler(lineTo(lines), nil))))
+	check(t, err)
+	ran, failed := make(chan string, 10), make(chan struct{}, 10)
+	p := weir.New(2, weir.OnError(func(error) { failed <- struct{}{} }))
+	t.Cleanup(p.Close)
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() {
+		served <- q.Serve(ctx, p, func(ctx context.Context, v string) error {
+			if weirnats.Attempt(ctx).Number == 1 {
+				return weir.RetryAfter(errors.New("not now"), time.Hour)
+			}
+			ran <- v
+			return nil
+		})
+	}()
+	check(t, q.Put(t.Context(), "again"))
+	<-failed
+	time.Sleep(time.Second) // the server notes the failure in its file
+	inTheWay := filepath.Join(dir, "store", "jetstream", "$G", "streams", "weir_q_q", "obs", "work", "o.dat.tmp")
+	check(t, os.MkdirAll(filepath.Join(inTheWay, "x"), 0o700))
+	by.Store(-int64(time.Hour))
+	for !strings.Contains(<-lines, "cannot start again yet") {
+	}
+	check(t, os.RemoveAll(inTheWay))
+	select {
+	case <-ran:
+	case <-time.After(10 * time.Second):
+		t.Error("the message does not come")
+	}
+	cancel()
+	check(t, errors.Join(<-served, q.Close()))
+}
+
+// lineTo is what a log is written to. It gets each line.
+type lineTo chan string
+
+func (l lineTo) Write(line []byte) (int, error) {
+	select {
+	case l <- string(line):
+	default: // nobody reads any more
+	}
+	return len(line), nil
 }

@@ -51,6 +51,7 @@ type Server struct {
 	folder   *folder.Folder
 	options  *server.Options
 	own      []nats.Option // the options with which this process logs in
+	setting  *setting      // what setBack has begun; nil if it has ended
 	to       *slog.Logger
 
 	mu       sync.Mutex // not held during calls of the server
