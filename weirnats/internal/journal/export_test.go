@@ -18,3 +18,6 @@ func (i *IDs) Block() (unblock func() error, err error) {
 		return bad.Close()
 	}, nil
 }
+
+// FailToClose makes the next close of the file fail, as a disk can.
+func (i *IDs) FailToClose() error { return i.file.Close() }

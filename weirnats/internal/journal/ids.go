@@ -174,14 +174,12 @@ func (i *IDs) Remember(id string, put time.Time) error {
 // change makes the file the older one, and begins a new file. If it cannot make it the older one, the file
 // goes on for another window. If it cannot open a file, the next call tries again. The mutex is held.
 func (i *IDs) change() error {
-	var renamed error
+	var closed, renamed error
 	if i.file != nil {
-		if err := i.file.Close(); err != nil {
-			return err
-		}
+		closed = i.file.Close() // whatever it returns, the file is closed
 		renamed = os.Rename(i.name, i.older())
 	}
-	return errors.Join(renamed, i.open(), i.makeUp())
+	return errors.Join(closed, renamed, i.open(), i.makeUp())
 }
 
 // makeUp writes the IDs that could not be written. The mutex is held.

@@ -212,3 +212,33 @@ func TestTheFileIsMadeWhenThatIsPossible(t *testing.T) {
 		}
 	})
 }
+
+// A close that fails closes the file nevertheless. The next file takes what comes.
+func TestAFileThatCannotBeClosedIsFollowedByAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		name := filepath.Join(t.TempDir(), "ids")
+		i := openIDs(t, name)
+		if err := i.Remember("a", time.Now()); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(window + time.Second) // the next one begins a new file
+		if err := i.FailToClose(); err != nil {
+			t.Fatal(err)
+		}
+		if i.Remember("b", time.Now()) == nil {
+			t.Error("the failure is not reported")
+		}
+		if err := i.Remember("c", time.Now()); err != nil {
+			t.Error(err)
+		}
+		next := openIDs(t, name) // also of a process that was killed
+		if !next.Known("b") || !next.Known("c") {
+			t.Errorf("b is known: %v, c is known: %v", next.Known("b"), next.Known("c"))
+		}
+		for _, of := range []*journal.IDs{i, next} {
+			if err := of.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
