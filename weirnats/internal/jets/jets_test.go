@@ -3,6 +3,7 @@ package jets_test
 import (
 	"context"
 	"log/slog"
+	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -246,5 +247,18 @@ func TestAFarServerDoesNotKeepMessagesFromMoving(t *testing.T) {
 	noError(t, err)
 	if s.Messages != n {
 		t.Errorf("%d of %d messages were moved", s.Messages, n)
+	}
+}
+
+// The longest window there is holds for good.
+func TestAnIDIsRememberedForGood(t *testing.T) {
+	q, err := open(t, start(t), backend.Settings{Name: "ids", Replicas: 1, MaxMessages: 10, MaxBytes: -1, Window: math.MaxInt64, Lease: time.Minute, Partitions: 1})
+	noError(t, err)
+	noError(t, q.Remember(t.Context(), "an ID", time.Now().Add(-time.Second)))
+	time.Sleep(1500 * time.Millisecond) // the server removes what has no time left
+	known, err := q.Known(t.Context(), "an ID")
+	noError(t, err)
+	if !known {
+		t.Error("it is not known")
 	}
 }

@@ -597,11 +597,16 @@ func (q *queue) Known(ctx context.Context, id string) (bool, error) {
 	return time.Since(put) < q.settings.Window, nil
 }
 
+// mostRemembered is how long the ID of a message that is done is known at most. The server computes with times in
+// ns, which end in 2262: what lives until later has no time left.
+const mostRemembered = 100 * 365 * 24 * time.Hour
+
 func (q *queue) Remember(ctx context.Context, id string, put time.Time) error {
 	left := time.Until(put.Add(q.settings.Window))
 	if left <= 0 {
 		return nil
 	}
+	left = min(left, mostRemembered)
 	// The server counts lifetimes in whole seconds.
 	call, cancel := q.bounded(ctx)
 	defer cancel()
