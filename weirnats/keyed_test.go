@@ -15,6 +15,7 @@ import (
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/weirnats"
 	"github.com/64ed045f/weir/weirnats/internal/backend"
+	"github.com/64ed045f/weir/weirnats/internal/mem"
 )
 
 // putKeys puts values like "a1", each with its first letter as the key.
@@ -370,5 +371,51 @@ func TestAPartitionThatCannotUseRoomLeavesIt(t *testing.T) {
 		equal(b, "calls", strings.Join(order.take(), ""), "alb")
 		pass(time.Hour)
 		noError(b, stop())
+	})
+}
+
+// farLists is a backend whose server takes a quarter of a second for each message of a list.
+type farLists struct{ *mem.Queue }
+
+type farList struct{ backend.Partition }
+
+func (q farLists) Partition(i int) (backend.Partition, error) {
+	p, err := q.Queue.Partition(i)
+	return farList{p}, err
+}
+
+func (p farList) List(ctx context.Context, last uint64) (map[uint64]string, error) {
+	all, err := p.Partition.List(ctx, last)
+	select {
+	case <-time.After(time.Duration(len(all)) * time.Second / 4):
+		return all, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// A process has ended with as many messages of a partition as it may have, and the server is far. The next process runs them.
+func TestMessagesOfAnEndedProcessRunWhereTheServerIsFar(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var to farLists
+		q := weirnats.OpenOn[string]("a", func(s backend.Settings) backend.Queue {
+			to.Queue = mem.New(s)
+			return to
+		}, quiet, weirnats.Partitions(1))
+		for i := range backend.MostHeld {
+			noError(t, q.Put(t.Context(), "x", weirnats.Key(fmt.Sprint(i))))
+		}
+		ended, err := to.Queue.Partition(0)
+		noError(t, err)
+		noError(t, ended.Pull(t.Context(), backend.MostHeld, time.Second, func(backend.Delivery, backend.Turn) bool { return true }))
+		var calls atomic.Int32
+		p := weir.New(4)
+		stop := serve(t, q, p, func(context.Context, string) error { calls.Add(1); return nil })
+		pass(10 * time.Minute)
+		equal(t, "calls", calls.Load(), backend.MostHeld)
+		stop()
+		noError(t, ended.Close(t.Context()))
+		noError(t, q.Close())
+		p.Close()
 	})
 }

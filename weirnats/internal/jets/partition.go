@@ -256,12 +256,12 @@ func (p *partition) State(ctx context.Context) (backend.State, error) {
 func (p *partition) List(ctx context.Context, last uint64) (map[uint64]string, error) {
 	all := make(map[uint64]string)
 	for after := uint64(0); ; {
-		m, err := p.of.messages.GetMsg(ctx, after+1, jetstream.WithGetMsgSubject(p.subject))
+		m, err := p.of.get(ctx, p.of.messages, after+1, jetstream.WithGetMsgSubject(p.subject))
 		switch {
-		case errors.Is(err, jetstream.ErrMsgNotFound):
+		case errors.Is(err, backend.ErrNotFound):
 			return all, nil
 		case err != nil:
-			return nil, failed(err)
+			return nil, err
 		case m.Sequence > last:
 			return all, nil
 		}
