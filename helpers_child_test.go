@@ -3,6 +3,7 @@ package weir_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime"
 
 	"github.com/64ed045f/weir"
@@ -50,6 +51,34 @@ var children = map[string]func(){
 		}, func(int) { explode() }, weir.CrashOnPanic())
 		fmt.Println("told:", p.Call(context.Background(), 0))
 	},
+	"crash in a value that a lane keeps": func() {
+		p := weir.New(1)
+		s := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(int, int) {}, func(int) { explodeSlowly() }, weir.On(p), weir.CrashOnPanic())
+		_ = s.Call(context.Background(), 1)
+		s.Close()
+		fmt.Println("told: Close has returned")
+		os.Exit(0)
+	},
+	"crash in a value that a lane of a closed pool keeps": func() {
+		p := weir.New(1)
+		s := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(int, int) {}, func(int) { explodeSlowly() }, weir.On(p), weir.CrashOnPanic())
+		_ = s.Call(context.Background(), 1)
+		p.Close()
+		fmt.Println("told: Close has returned")
+		os.Exit(0)
+	},
+	"crash in OnOpenError": func() {
+		s := weir.NewStateful(1, func() (int, error) { return 0, errBoom }, func(int, int) {}, nil,
+			weir.CrashOnPanic(), weir.OnOpenError(func(*weir.OpenError) { explode() }))
+		_ = s.Invoke(1)
+		s.Close()
+	},
+	"crash in OnOpenError after Goexit": func() {
+		s := weir.NewStateful(1, func() (int, error) { runtime.Goexit(); return 0, nil }, func(int, int) {}, nil,
+			weir.CrashOnPanic(), weir.OnOpenError(func(*weir.OpenError) { explode() }))
+		_ = s.Invoke(1)
+		s.Close()
+	},
 	"survive": func() {
 		p := weir.New(2)
 		_ = p.Submit(explode)
@@ -66,8 +95,11 @@ func (slowPanic) Error() string {
 	for range 1 << 14 {
 		runtime.Gosched()
 	}
-	return "slow"
+	return "slow boom"
 }
+
+// explodeSlowly is explode, and leaves others the time to learn of it.
+func explodeSlowly() { panic(slowPanic{}) }
 
 func crashSlowly() {
 	p := weir.New(1, weir.CrashOnPanic())

@@ -117,7 +117,10 @@ func TestPromise07APanicLosesNeitherWorkerNorSlotNorWaiter(t *testing.T) {
 		}
 	}
 
-	for _, name := range []string{"crash in a pool", "crash in a group", "crash in a key", "crash in a group of a key", "crash in a worker's value", "crash in a worker's value after Goexit"} {
+	for _, name := range []string{
+		"crash in a pool", "crash in a group", "crash in a key", "crash in a group of a key", "crash in a worker's value", "crash in a worker's value after Goexit",
+		"crash in a value that a lane keeps", "crash in a value that a lane of a closed pool keeps", "crash in OnOpenError", "crash in OnOpenError after Goexit",
+	} {
 		t.Run("CrashOnPanic/"+name, func(t *testing.T) {
 			out, err := check.Child(t, name)
 			var exit *exec.ExitError

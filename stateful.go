@@ -303,14 +303,24 @@ func (p *Stateful[S, T]) refuse(c call[T], err *OpenError) {
 // opening is what a worker has in place of its value while it opens that.
 type opening struct{}
 
-// reportPanic is deferred: it reports a panic of a function of the owner as that of a task.
-func (p *Stateful[S, T]) reportPanic() {
-	if panicked := recover(); panicked != nil {
-		if p.core.engine.Crash {
-			panic(panicked) // while the program goes down Close must not return
+// guard calls a function of the owner, and then done. A panic is reported as that of a task. If it ends the
+// program, guard does not call done: no goroutine may learn that the function is over.
+func (p *Stateful[S, T]) guard(call, done func()) {
+	down := false
+	defer func() {
+		if !down {
+			done()
 		}
-		p.core.report(panicked)
-	}
+	}()
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			if down = p.core.engine.Crash; down {
+				panic(panicked)
+			}
+			p.core.report(panicked)
+		}
+	}()
+	call()
 }
 
 // broken ends a call that panicked, or called runtime.Goexit. Its value may be half-way
@@ -336,10 +346,9 @@ func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 		case caught != nil:
 			p.core.reportPanic(caught)
 		case opens:
-			p.core.reporter.aside(func() {
-				defer p.reportPanic()
-				p.refuse(c, p.openError(c.arg, ErrGoexit))
-			})
+			told := make(chan struct{})
+			go p.guard(func() { p.refuse(c, p.openError(c.arg, ErrGoexit)) }, func() { close(told) }) // it may exit
+			<-told
 		}
 		if opens {
 			p.values.rest()
@@ -361,9 +370,7 @@ func (p *Stateful[S, T]) end(w *engine.Worker) {
 
 // dispose closes a value.
 func (p *Stateful[S, T]) dispose(own *owned[S]) {
-	defer p.values.lose()
-	defer p.reportPanic()
-	p.values.close(own)
+	p.guard(func() { p.values.close(own) }, p.values.lose)
 }
 
 // Wait blocks until all calls accepted before it have finished. See [Pool.Wait].
