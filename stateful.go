@@ -328,8 +328,12 @@ func (p *Stateful[S, T]) guard(call, done func()) {
 func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 	_, opens := w.Own.(opening)
 	var caught *Panic
-	if panicked != nil {
+	switch {
+	case panicked != nil:
 		caught = p.core.reporter.caughtAt(panicked, c.arg) // while the stack stands
+	case opens: // the argument is not used
+		p.core.engine.Untake()
+		p.core.engine.HandedBack()
 	}
 	defer func() {
 		if again := recover(); again != nil {

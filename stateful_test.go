@@ -557,3 +557,25 @@ func TestAHandlerOfOpenErrorsThatDoesNotReturnIsCalledOnce(t *testing.T) {
 		}
 	}
 }
+
+// An argument for which open has failed takes no turn of a rate, and never counts as one that has run.
+func TestAnArgumentWithoutAValueIsHandedBackHoweverOpenFails(t *testing.T) {
+	for name, open := range map[string]func() (int, error){
+		"an error": func() (int, error) { return 0, errBoom },
+		"an exit":  func() (int, error) { runtime.Goexit(); return 0, nil },
+	} {
+		check.Bubble(t, name, func(t *testing.T) {
+			p := weir.NewStateful(1, open, func(int, int) {}, nil, weir.Rate(1, time.Hour, 1))
+			begin := time.Now()
+			for i := range 3 {
+				if err := p.Call(t.Context(), i); err == nil {
+					t.Error("the function was called")
+				}
+			}
+			check.Equal(t, "took", time.Since(begin), 0)
+			p.Close()
+			check.Equal(t, "handed back", p.Stats().HandedBack, 3)
+			check.Equal(t, "finished", p.Stats().Finished, 0)
+		})
+	}
+}
