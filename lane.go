@@ -171,12 +171,13 @@ func (p *runner) takeBack(ctx context.Context) (unrun, tells []func(), err error
 func (p *runner) ends(done <-chan struct{}) bool { return p.core.ends(done) }
 
 // endTimers ends the timers of the pool and of its lanes. It returns those that are not due, ordered by time,
-// and a channel for each of whose refused tasks some are not reported yet: it is closed when they are.
-func (p *Pool) endTimers() (undue []*Timer, told []<-chan struct{}) {
+// and a channel for each of whose refused tasks some are not reported yet: it is closed when they are. If the caller reports
+// the undue ones, it closes reported then.
+func (p *Pool) endTimers(reported <-chan struct{}) (undue []*Timer, told []<-chan struct{}) {
 	if p.cut != nil {
 		if t := p.cut.timersOr(noTimers); t != noTimers {
 			of := (<-chan struct{})(nil)
-			if undue, of = t.end(); of != nil {
+			if undue, of = t.end(reported); of != nil {
 				told = append(told, of)
 			}
 		}
@@ -184,7 +185,7 @@ func (p *Pool) endTimers() (undue []*Timer, told []<-chan struct{}) {
 	parts := min(1, len(undue))
 	for l := range p.core.lanes() {
 		if r, ok := l.(*runner); ok {
-			more, theirs := (*Pool)(r).endTimers()
+			more, theirs := (*Pool)(r).endTimers(reported)
 			undue, told = append(undue, more...), append(told, theirs...)
 			parts += min(1, len(more))
 		}

@@ -319,7 +319,7 @@ func (p *Pool) shutdown(ctx context.Context, lost func(t goes, cause error) (tel
 	mustContext(ctx != nil)
 	p.core.running()
 	p.core.mustBeOwn()
-	undue, told := p.endTimers()
+	undue, told := p.endTimers(nil)
 	tasks, err := p.core.shutdown(ctx)
 	var refused []job
 	for _, t := range tasks {

@@ -411,15 +411,20 @@ const mostReports = 1024
 // report has call made after all that were reported before, on another goroutine: a handler may be slow, and
 // may wait for a timer. It may release the lock meanwhile.
 func (t *timers) report(call func()) {
-	t.reports = append(t.reports, call)
-	if t.told == nil {
-		t.told = make(chan struct{})
-		go t.tell()
-	}
+	t.tells(call)
 	if told := t.told; len(t.reports) >= mostReports {
 		t.mu.Unlock()
 		<-told
 		t.mu.Lock()
+	}
+}
+
+// tells adds a report.
+func (t *timers) tells(call func()) {
+	t.reports = append(t.reports, call)
+	if t.told == nil {
+		t.told = make(chan struct{})
+		go t.tell()
 	}
 }
 
@@ -442,7 +447,9 @@ func (t *timers) tell() {
 
 // end closes the timers. It returns those that run once and are pending, or wait for room, ordered by time. If
 // tasks that were refused are not reported yet, told is closed when they are. No more are refused from then on.
-func (t *timers) end() (pending []*Timer, told <-chan struct{}) {
+// If reported is not nil, it is closed when those that end returns are reported: other calls of end then return told,
+// which waits for that.
+func (t *timers) end(reported <-chan struct{}) (pending []*Timer, told <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -464,5 +471,9 @@ func (t *timers) end() (pending []*Timer, told <-chan struct{}) {
 	if x := t.hands; x != nil && x.dropRun() && !x.repeats {
 		pending = append(pending, x)
 	}
-	return append(pending, all.drain()...), t.told
+	pending = append(pending, all.drain()...)
+	if reported != nil && len(pending) > 0 {
+		t.tells(func() { <-reported })
+	}
+	return pending, t.told
 }

@@ -603,3 +603,25 @@ func TestResetOnAClosedPoolLosesNoQueuedRun(t *testing.T) {
 		check.Equal(t, "it has run", ran, true)
 	})
 }
+
+// Each Close returns when all is done: also when the report is made that another one has begun.
+func TestEachCloseWaitsForTheReportOfTimersThatWereDropped(t *testing.T) {
+	for _, lane := range []bool{false, true} {
+		check.Bubble(t, fmt.Sprintf("lane=%t", lane), func(t *testing.T) {
+			told := false
+			p := weir.New(1, weir.OnError(func(error) {
+				time.Sleep(time.Second)
+				told = true
+			}))
+			of := p
+			if lane {
+				of = p.Lane(1)
+			}
+			of.After(time.Hour, func(context.Context) {})
+			go p.Close()
+			synctest.Wait()
+			p.Close()
+			check.Equal(t, "the dropped timer is reported", told, true)
+		})
+	}
+}
