@@ -155,7 +155,7 @@ func TestServeGoesOnAfterRefusedLogins(t *testing.T) {
 	within(t, "refused", func() bool { return refused.Load() >= 4 })
 	end()
 	_, end = start(port, "right")
-	defer end()
+	t.Cleanup(end) // after stop, which would wait for it
 	within(t, "put", func() bool { return q.Put(t.Context(), "a") == nil })
 	within(t, "called", func() bool { return calls.Load() > 0 })
 }

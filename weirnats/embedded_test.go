@@ -26,10 +26,12 @@ const limit = time.Minute
 // within fails the test if what does not become true.
 func within(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(limit); !is(); time.Sleep(time.Millisecond) {
+	pause := time.Millisecond
+	for end := time.Now().Add(limit); !is(); time.Sleep(pause) {
 		if time.Now().After(end) {
 			t.Fatalf("after %v: not %s", limit, what)
 		}
+		pause = min(pause*5/4, 20*time.Millisecond) // to look is work for the server, and so for the processor
 	}
 }
 
@@ -312,7 +314,7 @@ func TestAValueThatIsLargerThanTheQueue(t *testing.T) {
 	} {
 		options := func() []weirnats.PutOption {
 			if name == "later" {
-				return append(opts, weirnats.After(time.Second)) // from now
+				return append(opts, weirnats.After(time.Second/4)) // from now
 			}
 			return opts
 		}
