@@ -15,9 +15,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/64ed045f/weir"
+	tests "github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/weirnats"
 	"github.com/64ed045f/weir/weirnats/internal/backend"
-	"github.com/64ed045f/weir/weirnats/internal/conform"
 	"github.com/64ed045f/weir/weirnats/internal/mem"
 )
 
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	conform.Overlap()
+	tests.Overlap()
 	goleak.VerifyTestMain(m)
 }
 

@@ -21,6 +21,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == overload.Flag {
 		os.Exit(overload.Child(os.Args[2], os.Args[3], os.Stdin, os.Stdout, os.Stderr))
 	}
+	check.Overlap()
 	noleak.Main(m)
 }
 
@@ -41,6 +42,7 @@ func run(t *testing.T, setup overload.Setup) overload.Outcome {
 }
 
 func TestAServerWithALimitServesWhatItCanAndRefusesTheRest(t *testing.T) {
+	t.Parallel()
 	for _, name := range overload.Names() {
 		if name == "go" || name == overload.Unlimited || name == overload.Dropping || name == overload.Rude {
 			continue

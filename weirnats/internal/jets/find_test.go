@@ -15,6 +15,7 @@ import (
 )
 
 func TestFindNamesWhatAQueueLacks(t *testing.T) {
+	t.Parallel()
 	server := start(t)
 	conn, err := jets.Connect(server.Connect)
 	if err != nil {
@@ -73,6 +74,7 @@ func TestFindNamesWhatAQueueLacks(t *testing.T) {
 
 // What others have written there, or an older version, hides no other message.
 func TestARecordThatCannotBeReadHoldsUpNothing(t *testing.T) {
+	t.Parallel()
 	server := start(t)
 	q, err := open(t, server, conform.Settings("a"))
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 	"github.com/64ed045f/weir/weirnats/internal/conform"
 	"github.com/64ed045f/weir/weirnats/internal/embed"
@@ -19,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	conform.Overlap()
+	check.Overlap()
 	goleak.VerifyTestMain(m)
 }
 
@@ -60,7 +61,10 @@ func opens(server *embed.Server) func(t *testing.T, s backend.Settings) backend.
 	}
 }
 
-func TestJetStreamConforms(t *testing.T) { conform.Run(t, plain, opens(start(t))) }
+func TestJetStreamConforms(t *testing.T) {
+	t.Parallel()
+	conform.Run(t, plain, opens(start(t)))
+}
 
 func TestLaterOnJetStreamConforms(t *testing.T) {
 	t.Parallel()
@@ -73,6 +77,7 @@ func TestLaterOnJetStreamConforms(t *testing.T) {
 
 // The process that was to make the partitions was killed.
 func TestAQueueThatHasItsSubjectsAndNoPartitionOpens(t *testing.T) {
+	t.Parallel()
 	server := start(t)
 	s := backend.Settings{Name: "wide", Replicas: 1, MaxMessages: 10, MaxBytes: -1, Window: time.Minute, Lease: time.Minute, Partitions: 2}
 	first, err := open(t, server, s)
@@ -98,6 +103,7 @@ func TestAQueueThatHasItsSubjectsAndNoPartitionOpens(t *testing.T) {
 
 // Another program has deleted the queue and made it anew, without what messages with keys need.
 func TestAQueueThatIsMadeAnewTakesKeysAgain(t *testing.T) {
+	t.Parallel()
 	server := start(t)
 	s := backend.Settings{Name: "anew", Replicas: 1, MaxMessages: 100, MaxBytes: -1, Window: time.Minute, Lease: time.Minute, Partitions: 2}
 	put := func(q backend.Queue) error { return q.Put(t.Context(), &backend.Message{Key: "k", Data: []byte("1")}) }
@@ -130,6 +136,7 @@ func TestAQueueThatIsMadeAnewTakesKeysAgain(t *testing.T) {
 
 // Any number of processes may serve a queue: more than wait for a consumer by the server's default.
 func TestManyProcessesMoveMessages(t *testing.T) {
+	t.Parallel()
 	q, err := open(t, start(t), backend.Settings{Name: "many", Replicas: 1, MaxMessages: 10, MaxBytes: -1, Window: time.Minute, Lease: time.Minute, Partitions: 1})
 	noError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -151,6 +158,7 @@ func TestManyProcessesMoveMessages(t *testing.T) {
 
 // The codec of a queue stands in it, and travels with none of its messages. What the queue was made with stays so, whatever opens it later; what a program of before has made says nothing.
 func TestMessagesNameTheirCodecWhereItIsNotThatOfTheQueue(t *testing.T) {
+	t.Parallel()
 	server := start(t)
 	s := conform.Settings("codecs")
 	s.Codec = "first"
@@ -199,6 +207,7 @@ func TestMessagesNameTheirCodecWhereItIsNotThatOfTheQueue(t *testing.T) {
 
 // Only an answer that says no more than a number is taken apart without a look at the rest, and the server's usual one is of that kind.
 func TestAnswersThatSayMoreAreDecoded(t *testing.T) {
+	t.Parallel()
 	server := start(t)
 	_, err := open(t, server, conform.Settings("answers"))
 	noError(t, err)

@@ -169,6 +169,7 @@ func TestTheEndOfAMessageRemovesNoOtherRecord(t *testing.T) {
 
 // What asks on the next connection, or while there is none, goes on when the client says late that the one before is lost.
 func TestALossThatIsToldLateEndsNothingThatHasBegunSince(t *testing.T) {
+	t.Parallel()
 	late, lost, back := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	var url string
 	q, conn, _, again := onServer(t, "late", func(o *nats.Options) error {

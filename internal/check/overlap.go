@@ -1,4 +1,4 @@
-package conform
+package check
 
 import (
 	"flag"
@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Overlap lets a test binary run twice as many parallel tests at once, unless its command line says how many: tests of a
-// queue mostly wait for processes, disks and leases. It parses the command line.
+// Overlap lets a test binary run twice as many parallel tests at once, unless its command line says how many: it is for tests
+// that mostly wait, for processes, disks and leases. It parses the command line.
 func Overlap() {
 	flag.Parse()
 	said := false
