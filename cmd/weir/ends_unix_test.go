@@ -27,8 +27,9 @@ func ends(t *testing.T, cmd *exec.Cmd) {
 
 // (echo WRONG-DIGEST  f; sleep 1000) | weir sum --fail-fast -c -
 func TestFailFastEndsThoughTheListGoesOnLater(t *testing.T) {
-	enter(t)
+	t.Parallel()
 	cmd := tool(t, "sum", "--fail-fast", "--check", "-")
+	cmd.Dir = folder(t)
 	stdin, err := cmd.StdinPipe()
 	check.Must(t, err)
 	defer stdin.Close()
@@ -44,8 +45,9 @@ func TestFailFastEndsThoughTheListGoesOnLater(t *testing.T) {
 
 // sleep 1000 | weir sum +small - | head -1
 func TestAClosedPipeEndsItWhileItReadsStandardInput(t *testing.T) {
-	enter(t)
+	t.Parallel()
 	cmd := tool(t, "sum", "+small", "-")
+	cmd.Dir = folder(t)
 	stdin, err := cmd.StdinPipe()
 	check.Must(t, err)
 	defer stdin.Close()
@@ -63,10 +65,10 @@ func TestAClosedPipeEndsItWhileItReadsStandardInput(t *testing.T) {
 
 // sh -c 'weir sum - & …': a shell without job control starts background jobs with SIGINT ignored, and Ctrl-C does not end them.
 func TestAnIgnoredSignalStaysIgnored(t *testing.T) {
-	enter(t)
 	self, err := os.Executable()
 	check.Must(t, err)
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", `trap "" INT; exec "$0" sum +small -`, self)
+	cmd.Dir = folder(t)
 	cmd.Env = append(os.Environ(), runVariable+"=1", "GORACE=atexit_sleep_ms=0")
 	stdin, err := cmd.StdinPipe()
 	check.Must(t, err)

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -13,18 +14,19 @@ import (
 	"github.com/64ed045f/weir/internal/check"
 )
 
-// enter goes to a directory with a small file, and a sparse one that keeps a digester busy for a minute and more.
-func enter(t *testing.T) {
+// folder returns a directory with a small file, and a sparse one that keeps a digester busy for a minute and more.
+func folder(t *testing.T) (dir string) {
 	t.Helper()
-	t.Chdir(t.TempDir())
+	dir = t.TempDir()
 	for name, size := range map[string]int64{"+small": 0, "huge": 64 << 30} {
-		check.Must(t, os.WriteFile(name, nil, 0o666))
-		check.Must(t, os.Truncate(name, size))
+		check.Must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
+		check.Must(t, os.Truncate(filepath.Join(dir, name), size))
 	}
+	return dir
 }
 
 func TestASignalStopsItWithin100Milliseconds(t *testing.T) {
-	enter(t)
+	t.Chdir(folder(t))
 	for _, c := range []struct {
 		name   string
 		signal syscall.Signal
@@ -77,10 +79,10 @@ func stop(t *testing.T, signal syscall.Signal, path string, status int) time.Dur
 }
 
 func TestAClosedPipeEndsItQuietly(t *testing.T) {
-	enter(t)
 	r, w, err := os.Pipe()
 	check.Must(t, err)
 	cmd := tool(t, "sum", "+small", "huge", "missing")
+	cmd.Dir = folder(t)
 	var errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = w, &errs
 	check.Must(t, cmd.Start())
