@@ -37,6 +37,7 @@ func printable(t *testing.T, text string) {
 }
 
 func TestEachCommandShowsOrChangesAFolder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	fill(t, weirnats.Dir(dir))
 	made := metas(t, dir)
@@ -198,6 +199,7 @@ func TestHelpThatCannotBeWrittenIsAFailure(t *testing.T) {
 }
 
 func TestOnATerminalItAsks(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	fill(t, weirnats.Dir(dir))
 	for _, c := range []struct {
@@ -220,6 +222,7 @@ func TestOnATerminalItAsks(t *testing.T) {
 }
 
 func TestASignalEndsItAndFreesTheFolder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	fill(t, weirnats.Dir(dir))
 	in, typing := io.Pipe()
@@ -238,6 +241,7 @@ func TestASignalEndsItAndFreesTheFolder(t *testing.T) {
 }
 
 func TestTheBuiltProgramAndAFolderThatIsInUse(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it is built for that")
 	}
@@ -293,6 +297,7 @@ func TestTheBuiltProgramAndAFolderThatIsInUse(t *testing.T) {
 }
 
 func TestAServerWithAPasswordThatIsNeverPrinted(t *testing.T) {
+	t.Parallel()
 	const password = "s3cr3t-word"
 	s, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: -1, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(), Username: "me", Password: password,
@@ -355,6 +360,7 @@ type shut struct{}
 func (shut) Write([]byte) (int, error) { return 0, errors.New("write error") }
 
 func TestAWriteErrorIsAFailure(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	fill(t, weirnats.Dir(dir))
 	for _, args := range []string{"list", "list --json", "peek raw", "dead raw --json", "watch raw", "purge raw --yes"} {
