@@ -24,6 +24,7 @@ func admin(t *testing.T, dir string, opts ...weirnats.Option) *weirnats.Admin {
 
 // Settings that Open would refuse, as they differ from its defaults, are no matter: the types of values and the settings are those of the programs.
 func TestAnAdminSeesQueuesOfAnyTypeAndSettings(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	q := open[mail](t, dir, "mail", weirnats.Lease(time.Minute), weirnats.MaxMessages(7), weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 1})))
 	open[int](t, dir, "numbers")
@@ -76,6 +77,7 @@ func TestAnAdminSeesQueuesOfAnyTypeAndSettings(t *testing.T) {
 }
 
 func TestAnAdminMakesNothing(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "none")
 	_, err := weirnats.OpenAdmin(t.Context(), weirnats.Dir(dir))
 	isError(t, err, weirnats.ErrNoQueue)

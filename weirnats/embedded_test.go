@@ -79,6 +79,7 @@ type mail struct {
 }
 
 func TestPutAndServe(t *testing.T) {
+	t.Parallel()
 	q := open[mail](t, t.TempDir(), "mail")
 	equal(t, "name", q.Name(), "mail")
 	p := newPool(t, 64)
@@ -101,6 +102,7 @@ func TestPutAndServe(t *testing.T) {
 }
 
 func TestMessagesSurviveTheProgram(t *testing.T) {
+	t.Parallel()
 	for _, durability := range []weirnats.Durability{weirnats.Lazy, weirnats.Always} {
 		t.Run(durability.String(), func(t *testing.T) {
 			dir := t.TempDir()
@@ -214,6 +216,7 @@ func TestOpenRefusesWhatCannotBe(t *testing.T) {
 }
 
 func TestAFullQueue(t *testing.T) {
+	t.Parallel()
 	q := open[string](t, t.TempDir(), "a", weirnats.MaxMessages(2))
 	noError(t, q.Put(t.Context(), "1"))
 	noError(t, q.TryPut(t.Context(), "2"))
@@ -240,6 +243,7 @@ func TestAFullQueue(t *testing.T) {
 }
 
 func TestAfterClose(t *testing.T) {
+	t.Parallel()
 	q := open[string](t, t.TempDir(), "a", weirnats.Grace(0))
 	p := newPool(t, 1)
 	served := make(chan error, 1)
@@ -282,6 +286,7 @@ func TestAContextThatIsDone(t *testing.T) {
 }
 
 func TestLargeValues(t *testing.T) {
+	t.Parallel()
 	q := open[[]byte](t, t.TempDir(), "a")
 	err := q.Put(t.Context(), make([]byte, 9<<20))
 	large, ok := errors.AsType[*weirnats.TooLargeError](err)
@@ -354,6 +359,7 @@ func (upper) Decode(data []byte, to any) error {
 }
 
 func TestMessagesAreDecodedByTheCodecThatHasEncodedThem(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	old := open[string](t, dir, "a", weirnats.Codecs(upper{}))
 	noError(t, old.Put(t.Context(), "old"))
@@ -373,6 +379,7 @@ func TestMessagesAreDecodedByTheCodecThatHasEncodedThem(t *testing.T) {
 }
 
 func TestWhatCannotBeDecodedIsADeadLetter(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	texts, unknown := open[string](t, dir, "a"), open[string](t, dir, "a", weirnats.Codecs(upper{}))
 	q := open[int](t, dir, "a")
@@ -402,6 +409,7 @@ func TestWhatCannotBeDecodedIsADeadLetter(t *testing.T) {
 }
 
 func TestReplayAndPurge(t *testing.T) {
+	t.Parallel()
 	q := open[string](t, t.TempDir(), "a", weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 1})))
 	p := newPool(t, 4, weir.OnError(func(error) {}))
 	var fails atomic.Bool
@@ -450,6 +458,7 @@ func TestReplayAndPurge(t *testing.T) {
 }
 
 func TestWhatTravels(t *testing.T) {
+	t.Parallel()
 	type key struct{}
 	q := open[string](t, t.TempDir(), "a", weirnats.Carry(
 		func(ctx context.Context) map[string]string {

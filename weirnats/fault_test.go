@@ -353,6 +353,7 @@ func childPoison() error {
 }
 
 func TestTheFolderIsLocked(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := start(t, "hold", dir, "")
 	queues := filepath.Join(dir, "queues")

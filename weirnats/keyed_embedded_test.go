@@ -110,6 +110,7 @@ func TestAPartitionThatTheServerHasForgottenIsMadeAgain(t *testing.T) {
 
 // Values of which a pull of several messages gets none.
 func TestLargeValuesWithAKey(t *testing.T) {
+	t.Parallel()
 	q := open[[]byte](t, t.TempDir(), "a", weirnats.Partitions(2))
 	p := newPool(t, 8)
 	var sizes list[int]

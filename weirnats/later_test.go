@@ -197,6 +197,7 @@ func TestADeadLetterThatCameLaterIsReplayedAtOnce(t *testing.T) {
 }
 
 func TestMessagesForLaterSurviveTheProgram(t *testing.T) {
+	t.Parallel()
 	for _, durability := range []weirnats.Durability{weirnats.Lazy, weirnats.Always} {
 		t.Run(durability.String(), func(t *testing.T) {
 			t.Parallel()
@@ -239,6 +240,7 @@ func TestMessagesForLaterSurviveTheProgram(t *testing.T) {
 }
 
 func TestAnIDOfAMessageForLaterIsKnownAfterARestart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for i := range 3 {
 		q, err := weirnats.Open[string](t.Context(), "words", weirnats.Dir(dir), quiet)

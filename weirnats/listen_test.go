@@ -78,6 +78,7 @@ func byKey(t *testing.T, seed []byte) nats.Option {
 }
 
 func TestOtherProcessesLogInToTheServerOfAProgram(t *testing.T) {
+	t.Parallel()
 	file, seed := credentials(t)
 	var log loggedText
 	opts := append(slices.Clip(childOptions), log.option(), weirnats.Listen("127.0.0.1:0", weirnats.Credentials(file)))
@@ -186,6 +187,7 @@ func (a *authority) pool() *x509.CertPool {
 }
 
 func TestOtherProcessesLogInByCertificates(t *testing.T) {
+	t.Parallel()
 	a, other := newAuthority(t), newAuthority(t)
 	server := &tls.Config{Certificates: []tls.Certificate{a.server()}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: a.pool(), MinVersion: tls.VersionTLS13}
 	file, _ := credentials(t)
@@ -286,6 +288,7 @@ func TestListenRefusesAnOpenAddress(t *testing.T) {
 }
 
 func TestQueuesOfAFolderListenAtTheSamePlace(t *testing.T) {
+	t.Parallel()
 	a := newAuthority(t)
 	file, _ := credentials(t)
 	other, _ := credentials(t)

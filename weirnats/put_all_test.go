@@ -65,6 +65,7 @@ func TestPutAll(t *testing.T) {
 }
 
 func TestPutAllOfWhatCannotBePut(t *testing.T) {
+	t.Parallel()
 	q := open[string](t, t.TempDir(), "a")
 	n, err := q.PutAll(t.Context(), []string{"a", strings.Repeat("x", 9<<20), "b"}, nil)
 	if _, ok := errors.AsType[*weirnats.TooLargeError](err); !ok || n != 0 {
@@ -123,6 +124,7 @@ func TestPutAllWaitsForRoom(t *testing.T) {
 
 // Puts that share a sync have an outcome each.
 func TestPutsThatAreGrouped(t *testing.T) {
+	t.Parallel()
 	q := open[int](t, t.TempDir(), "a", weirnats.Always, weirnats.MaxMessages(150))
 	g := weir.NewGroup(t.Context(), 400)
 	var full atomic.Int32
@@ -256,6 +258,7 @@ func TestAPutThatIsGroupedIsNoSuccessWhenItsContextEndsEarly(t *testing.T) {
 }
 
 func TestManyCallsOfPutAllAtOnce(t *testing.T) {
+	t.Parallel()
 	q := open[int](t, t.TempDir(), "numbers")
 	g := weir.NewGroup(t.Context(), 50)
 	const calls, each = 50, 500

@@ -362,6 +362,7 @@ func TestAPasswordIsInNoError(t *testing.T) {
 
 // A queue that is made anew gives its numbers again.
 func TestADeadLetterOfAnEarlierQueueHidesNone(t *testing.T) {
+	t.Parallel()
 	s := listen(t, t.TempDir())
 	defer func() { s.Shutdown(); s.WaitForShutdown() }()
 	dead := ""
