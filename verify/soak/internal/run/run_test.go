@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/64ed045f/weir/verify/internal/plant"
 	"github.com/64ed045f/weir/verify/soak/internal/load"
 	"github.com/64ed045f/weir/verify/soak/internal/run"
 )
@@ -30,11 +32,19 @@ func laps(n int64) func() bool {
 	return func() bool { return count.Add(1) <= n }
 }
 
-func TestEachLoadKeepsItsBooks(t *testing.T) {
-	rounds := 10
-	if testing.Short() {
-		rounds = 2
+// size returns how much a test does: little under -short, and all with WEIR_PROOFS=1, as in .ci/run proofs.
+func size[N any](short, everyday, proof N) N {
+	switch {
+	case testing.Short():
+		return short
+	case os.Getenv(plant.ProofsEnv) != "":
+		return proof
 	}
+	return everyday
+}
+
+func TestEachLoadKeepsItsBooks(t *testing.T) {
+	rounds := size(2, 4, 10)
 	for _, l := range load.All() {
 		t.Run(l.Name, func(t *testing.T) {
 			r := newRunner(l)
@@ -48,10 +58,7 @@ func TestEachLoadKeepsItsBooks(t *testing.T) {
 }
 
 func TestASoakOfAllLoadsLeavesNothingBehind(t *testing.T) {
-	length := 2 * time.Second
-	if testing.Short() {
-		length = 100 * time.Millisecond
-	}
+	length := size(100*time.Millisecond, time.Second, 2*time.Second)
 	r := newRunner(load.All()...)
 	series := r.Soak(load.All(), length)
 	r.Turn(load.All(), laps(0))
