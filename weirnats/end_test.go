@@ -196,7 +196,6 @@ func childLong() error {
 
 // A function that runs until just before the end of the lease, or for much longer, in two processes that serve one queue, is called once.
 func TestNothingIsDeliveredTwiceWhileTriesRun(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	s := listen(t, t.TempDir())
 	defer func() { s.Shutdown(); s.WaitForShutdown() }()
@@ -215,6 +214,7 @@ func TestNothingIsDeliveredTwiceWhileTriesRun(t *testing.T) {
 		}
 		noError(t, q.Put(t.Context(), id))
 	}
+	t.Parallel() // the tries run meanwhile, and keep no other test from running
 	drained(t, q)
 	for _, name := range []string{"begun", "done"} {
 		all := lines(t, dir, name)
