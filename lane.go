@@ -171,9 +171,9 @@ func (p *runner) takeBack(ctx context.Context) (unrun, tells []func(), err error
 func (p *runner) ends(done <-chan struct{}) bool { return p.core.ends(done) }
 
 // endTimers ends the timers of the pool and of its lanes. It returns those that are not due, ordered by time,
-// and a channel for each of whose refused tasks some are not reported yet: it is closed when they are. If the caller reports
-// the undue ones, it closes reported then.
-func (p *Pool) endTimers(reported <-chan struct{}) (undue []*Timer, told []<-chan struct{}) {
+// and a channel for each of whose refused tasks some are not reported yet: it is closed when they are. reported is as for
+// [timers.end].
+func (p *Pool) endTimers(reported *chan struct{}) (undue []*Timer, told []<-chan struct{}) {
 	if p.cut != nil {
 		if t := p.cut.timersOr(noTimers); t != noTimers {
 			of := (<-chan struct{})(nil)

@@ -43,12 +43,12 @@ func (p *Pool) Resume() { p.made().resume() }
 func (p *Pool) Close() {
 	p.made().mustBeOwn()
 	p.core.running()
-	reported := make(chan struct{})
-	undue, told := p.endTimers(reported)
+	var reported chan struct{}
+	undue, told := p.endTimers(&reported)
 	if n := len(undue); n > 0 {
 		p.core.reporter.aside(func() { p.core.reporter.fail(&TimersError{Dropped: n}, nil) })
+		close(reported)
 	}
-	close(reported)
 	p.core.close()
 	awaitAll(told, nil)
 }

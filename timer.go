@@ -447,9 +447,9 @@ func (t *timers) tell() {
 
 // end closes the timers. It returns those that run once and are pending, or wait for room, ordered by time. If
 // tasks that were refused are not reported yet, told is closed when they are. No more are refused from then on.
-// If reported is not nil, it is closed when those that end returns are reported: other calls of end then return told,
-// which waits for that.
-func (t *timers) end(reported <-chan struct{}) (pending []*Timer, told <-chan struct{}) {
+// If reported is not nil, the caller reports those that end returns, and then closes the channel that end sets there:
+// other calls of end return told, which waits for that.
+func (t *timers) end(reported *chan struct{}) (pending []*Timer, told <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -473,7 +473,11 @@ func (t *timers) end(reported <-chan struct{}) (pending []*Timer, told <-chan st
 	}
 	pending = append(pending, all.drain()...)
 	if reported != nil && len(pending) > 0 {
-		t.tells(func() { <-reported })
+		if *reported == nil {
+			*reported = make(chan struct{})
+		}
+		over := *reported
+		t.tells(func() { <-over })
 	}
 	return pending, t.told
 }
