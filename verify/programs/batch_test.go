@@ -59,6 +59,9 @@ func (b *batch) live(ctx context.Context, i int, cancel func(error)) (int, error
 	b.inside.enter()
 	defer b.inside.leave()
 	c := b.from.child(b.tasks[i])
+	if key := b.With["key"]; key > 0 {
+		c.place = c.placeOfKey(b.Pool, key)
+	}
 	if c.place == nil {
 		c.place = &place{running: &b.own}
 		if b.Kind == each || b.Kind == mapped || b.Kind == stream {
@@ -127,7 +130,10 @@ func (b *batch) checkEach(results func(yield func(int, error) bool), inOrder boo
 			i = b.delivered
 		}
 		b.check(i, value, err)
-		if last = err; !b.item() {
+		if err != nil {
+			last = err
+		}
+		if !b.item() {
 			break
 		}
 	}

@@ -35,7 +35,7 @@ func (d *drawing) kind(at *spot) string {
 		if d.rests && at.held == 0 {
 			kinds = append(kinds, rest, rest)
 		}
-		kinds = append(kinds, group, group, group, values, all, ordered, each, mapped, stream, stream, async, async, do, hedge, call, submit, fork)
+		kinds = append(kinds, group, group, group, values, all, ordered, each, mapped, stream, stream, async, async, do, hedge, call, submit, fork, keyed, once, later)
 		if d.noisy {
 			kinds = append(kinds, first)
 		}
@@ -91,18 +91,31 @@ func (d *drawing) fill(kind string, at *spot) *act {
 			return d.fill(compute, at)
 		}
 		a.N = f.N
-	case call, submit:
-		if a.Pool = callsPool; kind == submit {
+	case call, submit, keyed:
+		if a.Pool = callsPool; kind != call {
 			a.Pool = d.target(at)
+		}
+		if kind == keyed {
+			a.N = 1 + d.IntN(keyCount)
 		}
 		if a.Pool == at.pool { // a task must not wait for room in its own pool
 			return d.fill(compute, at)
 		}
 		a.Kids = []*task{d.task(spot{pool: a.Pool, depth: deepest})} // it gets no context
+	case once:
+		if known := oneOf(d, append([]*act{nil, nil}, d.onces...)...); known != nil {
+			if !d.rings && known.Pool < at.row {
+				return d.fill(compute, at)
+			}
+			a.N, a.Pool = known.N, known.Pool
+			break
+		}
+		d.hand(a, at)
+		d.onces = append(d.onces, a)
 	default:
 		d.hand(a, at)
 	}
-	if d.noisy && (kind == get || kind != async && len(a.Kids) > 0) {
+	if d.noisy && (kind == get || kind == once || kind != async && kind != later && len(a.Kids) > 0) {
 		d.maybe(2, a.With, "recovers", 1)
 		d.maybe(6, a.With, "deadline", 1, 20, 100, 500, 2000)
 	}
@@ -116,9 +129,11 @@ func (d *drawing) hand(a *act, at *spot) {
 	inner.depth, inner.row, inner.held, inner.inDo = at.depth+1, a.Pool, 0, a.Kind == do
 	n := 1 + d.IntN(3)
 	switch a.Kind {
-	case async:
+	case async, once:
 		d.made++
 		a.N, n = d.made, 1
+	case later:
+		a.N, n = oneOf(d, 0, 1, 100, 1000), 1
 	case do, hedge:
 		n = 1
 	default:

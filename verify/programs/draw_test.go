@@ -11,7 +11,8 @@ type drawing struct {
 	locks, rings, noisy, rests bool
 	left                       int                          // acts that may still be drawn
 	naps                       int                          // the span of some computations; below 0 in few programs, as it takes long
-	made                       int                          // futures
+	made                       int                          // futures, and acts of once
+	onces                      []*act                       // that have a task
 	next                       [shared][shared]bool         // pools to which tasks of a pool hand work
 	takes                      [lockCount][outside + 1]bool // locks that tasks of a pool take
 	forced                     bool                         // the next act must wait
@@ -38,7 +39,10 @@ func draw(seed uint64) *program {
 		p := d.program()
 		p.repair(d.Rand)
 		p.lanes(d)
+		p.keys(d)
 		p.rates(d)
+		p.ranks(d)
+		p.controls(d)
 		if runs(p.Main, 1) <= 300 {
 			return p
 		}
@@ -113,10 +117,10 @@ func (d *drawing) main(main *task) {
 	from, tops := d.IntN(shared), &act{Kind: fork}
 	for i := range 1 + d.IntN(4) {
 		at.row = (from + i) % shared
-		kind := oneOf(d, group, group, group, values, all, ordered, do, stream, each, fork)
+		kind := oneOf(d, group, group, group, values, all, ordered, do, stream, each, fork, once, later)
 		d.share(4-i, func() { tops.Body = append(tops.Body, d.fill(kind, &at)) })
 		for _, kid := range tops.Body[i].Kids {
-			if kind != do {
+			if kind != do && kind != once && kind != later {
 				d.maybe(2, kid.With, "times", 2, 4, 8)
 			}
 		}
@@ -133,6 +137,46 @@ func (p *program) rates(d *drawing) {
 		if d.one(2) {
 			p.Pools[i].Rate = oneOf(d, 1, 30, 200)
 		}
+	}
+}
+
+// ranks gives lanes priorities and shares, and tasks of some pools a time in which they must start.
+func (p *program) ranks(d *drawing) {
+	timed := [shared]bool{} // the end of the run waits for timers, and so their tasks must start
+	tasks, _ := p.index()
+	for _, t := range tasks {
+		visit(t.Acts, func(a *act) {
+			if a.Kind == later {
+				timed[a.Pool] = true
+			}
+		})
+	}
+	for i := range p.Pools[:shared] {
+		if b := &p.Pools[i]; b.Of > 0 && d.one(2) {
+			b.Priority, b.Share, b.Aging = oneOf(d, -1, 0, 1, 1), oneOf(d, 1, 3), oneOf(d, 0, 0, 1, 100)
+		}
+		if d.noisy && !timed[i] && d.one(6) {
+			p.Pools[i].Expiry = oneOf(d, 1, 50, 500)
+		}
+	}
+}
+
+// controls draws calls that change pools.
+func (p *program) controls(d *drawing) {
+	if d.one(2) {
+		return
+	}
+	for range 1 + d.IntN(4) {
+		c := control{After: oneOf(d, 0, 30, 200, 1000), Pool: d.IntN(shared + 1)}
+		switch {
+		case d.noisy && d.one(4):
+			c.Shutdown = oneOf(d, 1, 100, 1000)
+		case d.one(3):
+			c.Pause = oneOf(d, 1, 100, 500)
+		default:
+			c.Limit = oneOf(d, 1, 1, 2, 3, 5)
+		}
+		p.Control = append(p.Control, c)
 	}
 }
 
@@ -161,14 +205,35 @@ func (p *program) lanes(d *drawing) {
 	}
 }
 
+// keys gives some groups keys, unless the program may then hang by rights: the tasks of a key run in a lane.
+func (p *program) keys(d *drawing) {
+	if d.locks && d.rests || d.one(2) {
+		return
+	}
+	tasks, _ := p.index()
+	for _, t := range tasks {
+		visit(t.Acts, func(a *act) {
+			switch a.Kind {
+			case group, values, all, ordered, first:
+				if a.Pool == own || !d.one(3) {
+					break
+				}
+				if a.With["key"] = 1 + d.IntN(keyCount); !p.sound() {
+					delete(a.With, "key")
+				}
+			}
+		})
+	}
+}
+
 // blocksInLanes reports whether the program may hang by rights since some of its pools are lanes. Rests it leaves to lanes.
 func (p *program) blocksInLanes(o *order) (blocks bool) {
-	if !slices.ContainsFunc(p.Pools, func(b bounds) bool { return b.Of > 0 }) {
+	if !slices.ContainsFunc(p.Pools, func(b bounds) bool { return b.Of > 0 }) && !slices.Contains(o.keys, true) {
 		return false
 	}
 	for _, t := range o.tasks {
 		visit(t.Acts, func(a *act) {
-			blocks = blocks || a.Kind == submit || a.With.has("outer") ||
+			blocks = blocks || a.submits() || a.With.has("outer") ||
 				a.Kind == locked && p.leadsBack(o, a.Body, p.root(t.pool), true, map[int]bool{})
 		})
 	}
@@ -181,7 +246,7 @@ func (p *program) leadsBack(o *order, acts []*act, root int, within bool, seen m
 	visit(acts, func(a *act) {
 		for _, kid := range o.awaited(a) {
 			there := within && p.root(kid.pool) == root && !a.pipes() // each stage but the last is awaited from outside
-			leads = leads || !there && p.isFamily(kid.pool) || p.leadsBack(o, kid.Acts, root, there, seen)
+			leads = leads || !there && (p.isFamily(kid.pool) || o.keys[kid.pool]) || p.leadsBack(o, kid.Acts, root, there, seen)
 			if there || seen[kid.pool] {
 				continue
 			}
@@ -192,6 +257,14 @@ func (p *program) leadsBack(o *order, acts []*act, root int, within bool, seen m
 		}
 	})
 	return leads
+}
+
+// isOn reports whether a pool is another one, or a lane of it.
+func (p *program) isOn(pool, other int) bool {
+	for pool != other && pool < shared && p.Pools[pool].Of > 0 {
+		pool = p.Pools[pool].Of - 1
+	}
+	return pool == other
 }
 
 // root is the pool whose places the pool has.

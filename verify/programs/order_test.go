@@ -10,10 +10,12 @@ import (
 type order struct {
 	tasks   []*task
 	futures map[int]*task // by number
+	onces   map[int]*task // by number
 	below   map[*task]work
 	reach   []uint64 // by pool: this one, and those to which work goes from there
 	lowest  []*act   // by pool: the earliest lock that its tasks take
 	senders []uint64 // by pool: the pools whose tasks submit to it
+	keys    []bool   // by pool: it has groups with keys, whose tasks run in lanes
 	fix     func()   // mends a mistake
 	rand    *rand.Rand
 }
@@ -27,13 +29,16 @@ type work struct {
 func newOrder(p *program, r *rand.Rand) *order {
 	tasks, pools := p.index()
 	o := &order{
-		tasks: tasks, futures: map[int]*task{}, below: map[*task]work{}, rand: r,
-		reach: make([]uint64, pools), lowest: make([]*act, pools), senders: make([]uint64, pools),
+		tasks: tasks, futures: map[int]*task{}, onces: map[int]*task{}, below: map[*task]work{}, rand: r,
+		reach: make([]uint64, pools), lowest: make([]*act, pools), senders: make([]uint64, pools), keys: make([]bool, pools),
 	}
 	for _, t := range tasks {
 		visit(t.Acts, func(a *act) {
 			if a.Kind == async {
 				o.futures[a.N] = a.Kids[0]
+			}
+			if a.Kind == once && len(a.Kids) > 0 {
+				o.onces[a.N] = a.Kids[0]
 			}
 		})
 	}
@@ -41,9 +46,12 @@ func newOrder(p *program, r *rand.Rand) *order {
 		o.reach[t.pool] |= 1 << t.pool
 		visit(t.Acts, func(a *act) {
 			o.lowest[t.pool] = earlier(o.lowest[t.pool], a)
+			if a.With.has("key") {
+				o.keys[a.Pool] = true
+			}
 			for _, kid := range o.awaited(a) {
 				o.reach[t.pool] |= 1 << kid.pool
-				if a.Kind == submit {
+				if a.submits() {
 					o.senders[kid.pool] |= 1 << t.pool
 				}
 			}
@@ -67,9 +75,18 @@ func earlier(a, b *act) *act {
 	return a
 }
 
-// awaited is the tasks that an act waits for. Async and submit wait for room.
+// awaited is the tasks that an act waits for. Async, submit and keyed wait for room.
 func (o *order) awaited(a *act) []*task {
-	if kid := o.futures[a.N]; a.Kind == get && kid != nil {
+	var kid *task
+	switch a.Kind {
+	case later:
+		return nil
+	case get:
+		kid = o.futures[a.N]
+	case once:
+		kid = o.onces[a.N]
+	}
+	if kid != nil {
 		return []*task{kid}
 	}
 	return a.Kids
@@ -82,8 +99,8 @@ func (o *order) work(t *task) work {
 	w := work{pools: 1 << t.pool}
 	visit(t.Acts, func(a *act) {
 		w.lock = earlier(w.lock, a)
-		if a.hasFeeder() {
-			w.pools |= feeders
+		if a.leavesPool() {
+			w.pools |= elsewhere
 		}
 		for _, kid := range o.awaited(a) {
 			k := o.work(kid)
@@ -95,13 +112,15 @@ func (o *order) work(t *task) work {
 	return w
 }
 
-// feeders stands for the goroutines that read the items of streams.
-const feeders = 1 << 63
+// elsewhere stands for what is not of the pool: the goroutines that read the items of streams, and the keys.
+const elsewhere = 1 << 63
 
-// hasFeeder reports whether a is a stream whose items a goroutine of its own reads. While the
+// leavesPool reports whether a is a stream whose items a goroutine of its own reads, or a group with a key. While the
 // stream waits for that, no task of the pool may run that is the stream's, so a task that another pool waits
-// for may have the place: it is as if the stream's work ran on two pools.
-func (a *act) hasFeeder() bool { return a.Kind == stream && (a.With.has("seq") || a.With.has("chan")) }
+// for may have the place: it is as if the stream's work ran on two pools. Another task of the key may have the key's place.
+func (a *act) leavesPool() bool {
+	return a.Kind == stream && (a.With.has("seq") || a.With.has("chan")) || a.With.has("key")
+}
 
 // held is a lock that is held over a wait.
 type held struct {
@@ -136,7 +155,7 @@ func (o *order) check(t *task, acts []*act, chain []held, at placeOf, forked boo
 		for _, kid := range o.awaited(a) {
 			o.wait(t, a, kid, chain)
 			inner := chain
-			if a.Kind == async || a.Kind == submit {
+			if a.Kind == async || a.submits() {
 				inner = nil
 			}
 			switch {
@@ -147,6 +166,9 @@ func (o *order) check(t *task, acts []*act, chain []held, at placeOf, forked boo
 			default:
 				o.check(kid, kid.Acts, inner, placeOf{kid, kid.pool}, false)
 			}
+		}
+		if a.Kind == later {
+			o.check(a.Kids[0], a.Kids[0].Acts, nil, placeOf{a.Kids[0], a.Pool}, false)
 		}
 		o.check(t, a.Body, within, at, forked || a.Kind == fork)
 	}
@@ -162,7 +184,7 @@ func (o *order) wait(t *task, a *act, kid *task, chain []held) {
 		}
 	}
 	switch {
-	case a.Kind == submit && reach&o.senders[kid.pool] != 0: // what makes room there may wait for room there
+	case a.submits() && reach&o.senders[kid.pool] != 0: // what makes room there may wait for room there
 		o.fix = func() { a.Kind, a.Kids = compute, nil }
 	case a.With.has("outer") && reach&(1<<t.pool) != 0: // t keeps its place meanwhile
 		o.fix = func() { delete(a.With, "outer") }
@@ -171,7 +193,7 @@ func (o *order) wait(t *task, a *act, kid *task, chain []held) {
 		if w.lock != nil && w.lock.N <= h.lock.N {
 			o.drop(w.lock, h.lock)
 		}
-		if w.pools == 1<<h.by.pool && !h.forked && a.Kind != submit && !a.hasFeeder() {
+		if w.pools == 1<<h.by.pool && !h.forked && !a.submits() && !a.leavesPool() {
 			continue
 		}
 		for pool, lock := range o.lowest {

@@ -3,6 +3,7 @@ package programs_test
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // plain is the reference: every task is a goroutine of its own.
@@ -53,6 +54,18 @@ func (p *plain) submit(_ context.Context, _ int, task func()) error {
 		task()
 	})
 	return nil
+}
+
+func (p *plain) submitKey(ctx context.Context, pool, _ int, task func()) error {
+	return p.submit(ctx, pool, task)
+}
+
+func (p *plain) once(ctx context.Context, pool, _ int, task func(context.Context) (int, error)) (int, error) {
+	return p.async(ctx, pool, task).Get(ctx)
+}
+
+func (p *plain) later(_ time.Duration, pool int, task func(context.Context)) {
+	_ = p.submit(nil, pool, func() { task(context.Background()) })
 }
 
 func (p *plain) finish() { p.loose.Wait() }

@@ -15,6 +15,7 @@ const (
 	firstOwn  = shared + 2 // workers of a group's or loop's own have this number, or a later one
 	own       = -1         // the Pool of an act whose kids run on workers of its own
 	lockCount = 3
+	keyCount  = 2
 )
 
 // program says what goroutines outside do, and what the tasks do that they hand over.
@@ -22,12 +23,25 @@ type program struct {
 	Pools []bounds // the shared ones, and the Stateful
 	With  options  // noisy: something is cancelled, fails, panics or exits; rests: in weir.Blocking; channel1 and so on: this lock is a channel
 	Main  *task
+
+	Control []control `json:",omitempty"` // what another goroutine does meanwhile, one after the other
 }
 
 type bounds struct {
 	Limit, Queue int
 	Of           int `json:",omitempty"` // of a lane: the number of its pool, plus 1
 	Rate         int `json:",omitempty"` // µs from one token to the next; 0 for none, or for that of a lane's pool
+
+	Priority, Share, Aging int `json:",omitempty"` // of a lane; Aging in µs, 0 for none
+	Expiry                 int `json:",omitempty"` // µs; 0 for none
+}
+
+// control is one call of Resize, Pause or Shutdown, a rest of After µs after the last one.
+type control struct {
+	After, Pool int
+	Limit       int `json:",omitempty"` // of Resize
+	Pause       int `json:",omitempty"` // µs until Resume
+	Shutdown    int `json:",omitempty"` // µs until its context is done
 }
 
 // task ends as one of its options says: fails, panics, exits or cancels, its own group. Others
@@ -39,7 +53,7 @@ type task struct {
 	id, pool int // set by index
 }
 
-// The kinds of acts. All except the first five wait for something of the library.
+// The kinds of acts. All except the first five, and later, wait for something of the library.
 const (
 	compute = "compute" // for span µs; if that is below 0, asleep
 	rest    = "rest"    // for span µs, while any other task may have the place
@@ -51,10 +65,17 @@ const (
 	each, mapped, stream               = "each", "map", "stream"
 	async, get, do, call, submit       = "async", "get", "do", "call", "submit"
 	hedge                              = "hedge" // runs its kid as the second call, after one that fails
+
+	keyed = "keyed" // submits to the key that is its number, of which one task runs at once
+	once  = "once"  // calls that have the same number share a task, which the first of them in the text has
+	later = "later" // hands over a timer, which is due after N µs
 )
 
+// submits reports whether a hands over a task that gets no context, and waits for room only.
+func (a *act) submits() bool { return a.Kind == submit || a.Kind == keyed }
+
 // act is one thing that a task does. Among its options are the deadline, in µs, of the context with
-// which it waits; limit, ahead and break, after so many items; before and after, so many stages of a pipeline; and outer: in a task of Do, it waits with the context
+// which it waits; limit, ahead and break, after so many items; key, of a group; before and after, so many stages of a pipeline; and outer: in a task of Do, it waits with the context
 // of the caller.
 type act struct {
 	Kind string
@@ -131,9 +152,10 @@ func (p *program) String() string {
 		if b.Of > 0 {
 			s += fmt.Sprintf("of %s ", poolName(b.Of-1))
 		}
-		if b.Rate > 0 {
-			s += fmt.Sprintf("rate=%d ", b.Rate)
-		}
+		s = strings.TrimSpace(s) + options{"rate": b.Rate, "priority": b.Priority, "share": b.Share, "aging": b.Aging, "expiry": b.Expiry}.String() + " "
+	}
+	for _, c := range p.Control {
+		s += fmt.Sprintf("%+v ", c)
 	}
 	return s + "main" + p.With.String() + p.Main.String()
 }
@@ -176,7 +198,9 @@ func (a *act) String() string {
 func (o options) String() string {
 	s := ""
 	for _, name := range slices.Sorted(maps.Keys(o)) {
-		s += fmt.Sprintf(" %s=%d", name, o[name])
+		if o.has(name) {
+			s += fmt.Sprintf(" %s=%d", name, o[name])
+		}
 	}
 	return s
 }

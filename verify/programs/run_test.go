@@ -18,7 +18,10 @@ type run struct {
 	library library
 	locks   [lockCount]sync.Locker
 	started []atomic.Int64 // how often, by task
+	onces   map[int]*task  // by number
+	some    []bool         // tasks whose number depends on how many calls share one, by task
 	gauges  [2][]gauge     // running and begun, by pool
+	keys    [shared][keyCount]gauge
 	over    [len(excess{})]atomic.Int64
 	steps   atomic.Int64 // grows as long as anything happens
 
@@ -34,6 +37,9 @@ type library interface {
 	hedge(ctx context.Context, pool int, task func(context.Context) (int, error)) error
 	call(ctx context.Context, task func()) error
 	submit(ctx context.Context, pool int, task func()) error
+	submitKey(ctx context.Context, pool, key int, task func()) error
+	once(ctx context.Context, pool, key int, task func(context.Context) (int, error)) (int, error)
+	later(d time.Duration, pool int, task func(context.Context))
 	rest(ctx context.Context, wait func())
 	finish() // waits for everything that was handed over
 }
@@ -44,7 +50,7 @@ type future interface {
 
 func newRun(p *program, on func(*run) library) *run {
 	tasks, _ := p.index()
-	r := &run{program: p, started: make([]atomic.Int64, len(tasks))}
+	r := &run{program: p, started: make([]atomic.Int64, len(tasks)), onces: map[int]*task{}}
 	for i := range r.locks {
 		r.locks[i] = new(sync.Mutex)
 		if p.With.has(fmt.Sprint("channel", i+1)) {
@@ -58,7 +64,28 @@ func newRun(p *program, on func(*run) library) *run {
 			if g.limit, g.over = b.Limit, &r.over[what]; b.Of > 0 {
 				g.above = &r.gauges[what][b.Of-1]
 			}
+			for _, c := range p.Control {
+				if c.Pool == i {
+					g.limit = max(g.limit, c.Limit)
+				}
+			}
 		}
+	}
+	for i := range r.keys {
+		for key := range r.keys[i] {
+			r.keys[i][key] = gauge{limit: 1, over: &r.over[apart], above: &r.gauges[running][i]}
+		}
+	}
+	r.some = make([]bool, len(tasks))
+	for _, t := range tasks { // those that a task hands over come after it
+		visit(t.Acts, func(a *act) {
+			for _, kid := range a.Kids {
+				r.some[kid.id] = r.some[t.id] || a.Kind == once
+				if a.Kind == once {
+					r.onces[a.N] = kid
+				}
+			}
+		})
 	}
 	r.library = on(r)
 	return r
@@ -246,6 +273,10 @@ func (a *actor) wait(act *act) (err error) {
 	var c *actor
 	if len(act.Kids) == 1 {
 		c = a.child(act.Kids[0])
+	} else if kid := a.onces[act.N]; act.Kind == once && kid != nil {
+		c = a.child(kid)
+	} else if act.Kind == once {
+		return nil // what has the task was cut away
 	}
 	if act.Kind == do {
 		c.caller = a
@@ -281,9 +312,25 @@ func (a *actor) wait(act *act) (err error) {
 		return a.library.call(ctx, leaf)
 	case submit:
 		return a.library.submit(ctx, act.Pool, leaf)
+	case keyed:
+		c.place = a.placeOfKey(act.Pool, act.N)
+		return a.library.submitKey(ctx, act.Pool, act.N, leaf)
+	case later:
+		a.library.later(time.Duration(act.N)*time.Microsecond, act.Pool, func(ctx context.Context) { _, _ = c.live(ctx) })
+		return nil
+	case once:
+		c.begun = nil // as with async
+		got, err := a.library.once(ctx, c.task.pool, act.N, c.live)
+		if err == nil && got != c.task.value() {
+			a.fail("call %d has returned %d, not %d", act.N, got, c.task.value())
+		}
+		return err
 	}
 	return newBatch(a, waiter, act).run(ctx)
 }
+
+// placeOfKey returns the place of a task with a key.
+func (r *run) placeOfKey(pool, key int) *place { return &place{running: &r.keys[pool][key-1]} }
 
 func (a *actor) get(ctx context.Context, n int) error {
 	for f := a.futures; f != nil; f = f.next {

@@ -37,6 +37,9 @@ func (p *program) cuts(each func(cut func())) {
 		}
 	}
 	p.With.cuts(each)
+	for i := range p.Control {
+		each(func() { p.Control = slices.Delete(p.Control, i, i+1) })
+	}
 }
 
 func cutActs(acts *[]*act, each func(func())) {
@@ -52,7 +55,7 @@ func cutActs(acts *[]*act, each func(func())) {
 				each(func() { a.Kids = slices.Delete(a.Kids, i, i+1) })
 			}
 		}
-		if len(a.Kids) > 0 && a.Kind != group && a.Kind != async && a.Pool != callsPool {
+		if len(a.Kids) > 0 && a.Kind != group && a.Kind != async && a.Kind != once && a.Pool != callsPool {
 			each(func() { a.Kind, a.Body = group, nil })
 		}
 		for _, kid := range a.Kids {

@@ -36,7 +36,9 @@ func play(p *program, on func(*run) library, patience time.Duration) verdict {
 		v.over[i] = r.over[i].Load()
 	}
 	for i := range r.started {
-		v.counts = append(v.counts, r.started[i].Load())
+		if !r.some[i] {
+			v.counts = append(v.counts, r.started[i].Load())
+		}
 	}
 	return v
 }

@@ -15,6 +15,11 @@ type weirs struct {
 	*run
 	pools []*weir.Pool
 	calls *weir.Stateful[struct{}, func()]
+	keyed []*weir.Keyed[int]
+	onces []*weir.Once[int, int]
+
+	controlled sync.WaitGroup
+	shut       []chan struct{} // by pool: closed when Shutdown has returned
 
 	mu    sync.Mutex
 	made  int      // calls of async, hedge and submit: what they hand over may be left to itself
@@ -31,12 +36,24 @@ func onWeir(r *run) library {
 	for _, b := range r.program.Pools[:shared] {
 		opts := []weir.Option{weir.Queue(b.Queue), onPanic}
 		if b.Of > 0 {
-			opts = append(opts, weir.On(l.pools[b.Of-1]))
+			opts = append(opts, weir.On(l.pools[b.Of-1]), weir.Priority(b.Priority), weir.Share(max(b.Share, 1)))
+		}
+		if b.Aging > 0 {
+			opts = append(opts, weir.Aging(micros(b.Aging)))
 		}
 		if b.Rate > 0 {
-			opts = append(opts, weir.Rate(1, time.Duration(b.Rate)*time.Microsecond, 1))
+			opts = append(opts, weir.Rate(1, micros(b.Rate), 1))
 		}
-		l.pools = append(l.pools, weir.New(b.Limit, opts...))
+		if b.Expiry > 0 {
+			opts = append(opts, weir.ExpireAfter(micros(b.Expiry)))
+		}
+		p := weir.New(b.Limit, opts...)
+		l.pools = append(l.pools, p)
+		l.keyed = append(l.keyed, weir.NewKeyed[int](p, 1, weir.KeyQueue(b.Queue)))
+		l.onces = append(l.onces, weir.NewOnce[int, int](p))
+	}
+	for range r.program.Pools {
+		l.shut = append(l.shut, make(chan struct{}))
 	}
 	open := func() (struct{}, error) { return struct{}{}, nil }
 	use := func(_ struct{}, task func()) { task() }
@@ -46,11 +63,57 @@ func onWeir(r *run) library {
 		r.gauges[running][i].pool = p
 	}
 	r.gauges[running][callsPool].pool = l.calls
+	l.controlled.Go(l.control)
 	return l
+}
+
+func micros(n int) time.Duration { return time.Duration(n) * time.Microsecond }
+
+// control resizes, pauses and shuts down pools as the program says.
+func (l *weirs) control() {
+	for _, c := range l.program.Control {
+		var pool interface {
+			Resize(limit int)
+			Pause()
+			Resume()
+			Shutdown(ctx context.Context) ([]func(), error)
+		} = l.calls
+		if c.Pool != callsPool {
+			pool = l.pools[c.Pool]
+		}
+		time.Sleep(micros(c.After))
+		switch {
+		case c.Limit > 0:
+			pool.Resize(c.Limit)
+		case c.Pause > 0:
+			pool.Pause()
+			time.Sleep(micros(c.Pause))
+			pool.Resume()
+		default:
+			ctx, stop := context.WithTimeout(context.Background(), micros(c.Shutdown))
+			_, _ = pool.Shutdown(ctx)
+			stop()
+			for i, shut := range l.shut {
+				if l.program.isOn(i, c.Pool) && !isClosed(shut) {
+					close(shut)
+				}
+			}
+		}
+	}
+}
+
+func isClosed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // finish waits for what is still under way, closes the pools, and looks at their counts.
 func (l *weirs) finish() {
+	l.controlled.Wait()
 	for before := -1; ; { // what is left to itself may make more
 		made, loose := l.under()
 		if made == before {
@@ -66,6 +129,10 @@ func (l *weirs) finish() {
 			}
 		}
 		l.calls.Wait()
+	}
+	busy := func(s weir.Stats) bool { return s.InLanes > 0 || s.Waiting > 0 } // with tasks of keys, or calls that were left and stand in line behind these, or for a token
+	for slices.ContainsFunc(l.stats(), busy) {
+		time.Sleep(time.Millisecond)
 	}
 	for i, s := range l.stats() {
 		if s.Running != 0 || s.Queued != 0 || s.Waiting != 0 || s.Accepted != s.Finished+s.HandedBack {
@@ -129,6 +196,39 @@ func (l *weirs) submit(ctx context.Context, pool int, task func()) error {
 	return l.pools[pool].SubmitContext(ctx, task)
 }
 
+func (l *weirs) submitKey(ctx context.Context, pool, key int, task func()) error {
+	l.makes()
+	return l.keyed[pool].SubmitContext(ctx, key, task)
+}
+
+func (l *weirs) once(ctx context.Context, pool, key int, task func(context.Context) (int, error)) (int, error) {
+	l.makes()
+	return l.onces[pool].Do(ctx, key, task)
+}
+
+// timed is the end of a timer's task.
+type timed struct{ over, shut chan struct{} }
+
+// Get waits for it, unless the pool was shut down.
+func (t timed) Get(context.Context) (int, error) {
+	select {
+	case <-t.over:
+	case <-t.shut:
+	}
+	return 0, nil
+}
+
+func (l *weirs) later(d time.Duration, pool int, task func(context.Context)) {
+	f := timed{make(chan struct{}), l.shut[pool]}
+	l.mu.Lock()
+	l.made, l.loose = l.made+1, append(l.loose, f) // first: Wait of the pool does not wait for it
+	l.mu.Unlock()
+	l.pools[pool].After(d, func(ctx context.Context) {
+		defer close(f.over)
+		task(ctx)
+	})
+}
+
 func (l *weirs) gather(ctx context.Context, b *batch) error {
 	switch b.Kind {
 	case group:
@@ -178,6 +278,9 @@ func (l *weirs) group(ctx context.Context, b *batch) *weir.Group {
 	}
 	if b.With.has("panicsaserrors") {
 		opts = append(opts, weir.PanicsAsErrors())
+	}
+	if key := b.With["key"]; key > 0 {
+		return l.keyed[b.Pool].Group(ctx, key, opts...)
 	}
 	if b.Pool != own {
 		return l.pools[b.Pool].Group(ctx, opts...)
