@@ -144,6 +144,45 @@ func TestALaneOfLowPriorityAges(t *testing.T) {
 	})
 }
 
+// However many lanes age, and however much they have to do, an urgent lane waits for one of their tasks at most.
+func TestLanesThatAgeDoNotStarveOthers(t *testing.T) {
+	for _, lanes := range []int{1, 50} {
+		for _, ages := range []bool{false, true} {
+			check.Bubble(t, fmt.Sprintf("%d lanes, the urgent one ages %v", lanes, ages), func(t *testing.T) {
+				const task = 4 * time.Millisecond
+				p := weir.New(1)
+				urgent := []weir.Option{weir.Priority(9)}
+				if ages {
+					urgent = append(urgent, weir.Aging(time.Millisecond))
+				}
+				high := p.Lane(1, urgent...)
+				ran := make([]atomic.Int64, lanes)
+				for i := range ran {
+					low := p.Lane(2, weir.Aging(time.Millisecond), weir.Queue(1000))
+					for range 1000 {
+						check.OK(t, low.Submit(func() { time.Sleep(task); ran[i].Add(1) }))
+					}
+				}
+				time.Sleep(time.Second + 1)
+				for i := range 100 {
+					begin := time.Now()
+					check.OK(t, high.Do(t.Context(), succeed))
+					if took := time.Since(begin); took > 2*task {
+						t.Errorf("urgent task %d has waited %v", i, took)
+					}
+				}
+				for i := range ran {
+					if ran[i].Load() == 0 {
+						t.Errorf("lane %d has had no place", i)
+					}
+				}
+				_, _ = p.Shutdown(nothingMore())
+				p.Close()
+			})
+		}
+	}
+}
+
 // Without Aging it does not: that is what Priority says.
 func TestALaneOfLowPriorityWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

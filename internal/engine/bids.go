@@ -10,6 +10,9 @@ import (
 // priority. Among equals it is by the time that their tasks have run, divided by their share. While the
 // engine's own queue holds tasks, it is one of them, with priority 0 and share 1.
 //
+// A lane that ages rises while it waits, and is back at its own priority after one turn. Those that have risen to
+// the highest priority get at most every other place as long as others wait: so neither they nor these starve.
+//
 // Run time is measured in turns. A turn begins when a worker begins to run tasks of a lane. The turn is
 // charged to the lane when the worker looks whether others have a better claim by now. Only time during which
 // others wanted the place counts. When a lane starts to bid, its used time is raised to that of the lane that
@@ -19,9 +22,9 @@ import (
 //
 // All of it is under the lock.
 type bids struct {
-	order   heap[*bid] // the bids of lanes that want a place
-	tokens  heap[*bid] // those of lanes that want a token as well: see needsToken
-	steps   heap[*bid] // those of both that age, by the time of their next step
+	waiting [2][2]heap[*bid] // the bids of lanes that want a place: by whether they are aged, and whether they want a token as well, see needsToken
+	steps   heap[*bid]       // those that age, by the time of their next step
+	yields  bool             // an aged bid has got the last place: the next one is for another
 	classes map[int32]*class
 	levels  []int32 // their priorities
 	own     bid     // the engine's own queue
@@ -49,12 +52,12 @@ type bid struct {
 	share  int32
 	aged   bool          // it has aged to the highest priority
 	served bool          // it is in bids.served
-	takes  bool          // it is in bids.tokens while it bids
-	aging  time.Duration // how long the oldest task waits for one step of priority; 0 for no aging
+	takes  bool          // it wants a token while it bids
+	aging  time.Duration // how long the lane waits for one step of priority; 0 for no aging
 
 	used   float64       // run time divided by the share, in ns
 	lifted time.Duration // when used was last raised to class.now, on the root's clock
-	oldest time.Duration // when its oldest task was submitted, as far as is known, on the root's clock
+	since  time.Duration // when it last had a place, or when its oldest task was submitted, as far as is known, if that was later; on the root's clock
 	step   time.Duration // when it comes to next
 	number uint64        // of equal bids the one with the lower number comes first
 	at     int32         // its index in order or tokens, plus 1; 0 while it does not bid
@@ -70,8 +73,11 @@ const (
 )
 
 func (b *bids) init() {
-	b.order.before, b.order.at = precedes, func(x *bid) *int32 { return &x.at }
-	b.tokens.before, b.tokens.at = b.order.before, b.order.at
+	for i := range b.waiting {
+		for j := range b.waiting[i] {
+			b.waiting[i][j].before, b.waiting[i][j].at = precedes, func(x *bid) *int32 { return &x.at }
+		}
+	}
 	b.steps.before, b.steps.at = func(x, y *bid) bool { return x.step < y.step }, func(x *bid) *int32 { return &x.stepAt }
 	b.classes, b.calm = map[int32]*class{}, true
 	b.add(&b.own, 0, 1, 0)
@@ -84,10 +90,9 @@ func (b *bids) add(x *bid, priority, share int32, aging time.Duration) {
 		b.classes[priority] = c
 		at, _ := slices.BinarySearch(b.levels, priority)
 		b.levels = slices.Insert(b.levels, at, priority)
-		for _, x := range slices.Concat(b.order.items, b.tokens.items) { // the new priority may change how far a bid has to age
+		for _, x := range slices.Concat(b.items(false), b.items(true)) { // the new priority may change how far a bid has to age
 			b.steps.remove(x)
-			x.aged = x.aged && x.level >= b.top()
-			b.among(x).fix(x)
+			b.become(x, x.takes, x.aged && x.level >= b.top())
 			b.goOn(x)
 		}
 	}
@@ -116,8 +121,8 @@ func precedes(x, y *bid) bool {
 		return x.level > y.level
 	case x.aged != y.aged:
 		return x.aged
-	case x.aged && x.oldest != y.oldest:
-		return x.oldest < y.oldest
+	case x.aged && x.since != y.since:
+		return x.since < y.since
 	case x.used != y.used:
 		return x.used < y.used
 	default:
@@ -128,7 +133,7 @@ func precedes(x, y *bid) bool {
 // enter adds x. oldest is when the oldest task of its lane was submitted. dry is as for first.
 func (b *bids) enter(x *bid, now, oldest time.Duration, dry bool) {
 	x.lift(now)
-	x.number, x.oldest = b.next(), oldest
+	x.number, x.since = b.next(), max(x.since, oldest)
 	x.level, x.aged = x.class.priority, false
 	b.among(x).push(x)
 	b.goOn(x)
@@ -142,29 +147,60 @@ func (b *bids) next() uint64 {
 }
 
 // among returns the bids that x is one of while it bids.
-func (b *bids) among(x *bid) *heap[*bid] {
-	if x.takes {
-		return &b.tokens
+func (b *bids) among(x *bid) *heap[*bid] { return &b.waiting[index(x.aged)][index(x.takes)] }
+
+func index(is bool) int {
+	if is {
+		return 1
 	}
-	return &b.order
+	return 0
+}
+
+// items returns the bids that want a token, or the others.
+func (b *bids) items(takes bool) []*bid {
+	return slices.Concat(b.waiting[0][index(takes)].items, b.waiting[1][index(takes)].items)
+}
+
+// want reports whether there are bids that want a token, or others.
+func (b *bids) want(takes bool) bool {
+	return len(b.waiting[0][index(takes)].items) > 0 || len(b.waiting[1][index(takes)].items) > 0
 }
 
 // first returns the first of the bids that may get a place now; nil if there is none. With dry those are passed
 // over that want a token.
-func (b *bids) first(dry bool) (x *bid) {
-	if len(b.order.items) > 0 {
-		x = b.order.items[0]
-	}
-	if len(b.tokens.items) > 0 && !dry && (x == nil || precedes(b.tokens.items[0], x)) {
-		x = b.tokens.items[0]
+func (b *bids) first(dry bool) *bid { return b.choose(b.firstOf(false, dry), b.firstOf(true, dry)) }
+
+// firstOf is first for those that are aged, or the others.
+func (b *bids) firstOf(aged, dry bool) (x *bid) {
+	in := &b.waiting[index(aged)]
+	for takes := range 2 - index(dry) {
+		if items := in[takes].items; len(items) > 0 && (x == nil || precedes(items[0], x)) {
+			x = items[0]
+		}
 	}
 	return x
 }
 
-// become makes x, which bids, one of those that want a token, or of the others.
-func (b *bids) become(x *bid, takes bool) {
+// highest returns the highest level of the bids that first looks at, of which there is one.
+func (b *bids) highest(dry bool) int32 {
+	if x := b.firstOf(true, dry); x != nil {
+		return x.level
+	}
+	return b.firstOf(false, dry).level
+}
+
+// choose returns x, or y, which is aged; each may be nil.
+func (b *bids) choose(x, y *bid) *bid {
+	if y == nil || x != nil && (b.yields || precedes(x, y)) {
+		return x
+	}
+	return y
+}
+
+// become makes x, which bids, one of those that want a token, or that are aged, or of the others.
+func (b *bids) become(x *bid, takes, aged bool) {
 	b.among(x).remove(x)
-	x.takes = takes
+	x.takes, x.aged = takes, aged
 	b.among(x).push(x)
 }
 
@@ -180,8 +216,8 @@ func (b *bids) goOn(x *bid) {
 		next = b.levels[at]
 	}
 	x.next, x.step = next, notYet
-	if n := int64(next) - int64(x.class.priority); n <= (math.MaxInt64-max(0, int64(x.oldest)))/int64(x.aging) {
-		x.step = x.oldest + time.Duration(n)*x.aging
+	if n := int64(next) - int64(x.class.priority); n <= (math.MaxInt64-max(0, int64(x.since)))/int64(x.aging) {
+		x.step = x.since + time.Duration(n)*x.aging
 	}
 	b.steps.push(x)
 }
@@ -215,28 +251,12 @@ func (b *bids) age(now time.Duration) {
 	for len(b.steps.items) > 0 && b.steps.items[0].step <= now {
 		x := b.steps.items[0]
 		b.steps.remove(x)
+		b.among(x).remove(x)
 		x.level = x.next
 		x.aged = x.level >= b.top()
-		b.among(x).fix(x)
+		b.among(x).push(x)
 		b.goOn(x)
 	}
-}
-
-// levelAt returns the level of x, which does not bid.
-func (b *bids) levelAt(x *bid, now time.Duration) (level int32, aged bool) {
-	top := b.top()
-	if x.aging == 0 || x.class.priority >= top {
-		return x.class.priority, false
-	}
-	steps := int64(max(0, now-x.oldest) / x.aging)
-	if steps >= int64(top)-int64(x.class.priority) {
-		return top, true
-	}
-	level = x.class.priority + int32(steps)
-	if at, found := slices.BinarySearch(b.levels, level); !found && at > 0 {
-		level = b.levels[at-1] + 1
-	}
-	return level, false
 }
 
 // best returns the bid that gets the next place; nil if there is none. own says whether the engine's own
@@ -248,19 +268,17 @@ func (b *bids) best(now time.Duration, own, dry bool) *bid {
 	}
 	b.ownBids = own
 	b.look(now, dry)
-	x := b.first(dry)
-	if !own {
-		return x
+	x := b.firstOf(false, dry)
+	if own && (x == nil || precedes(&b.own, x)) {
+		x = &b.own
 	}
-	if x == nil || precedes(&b.own, x) {
-		return &b.own
-	}
-	return x
+	return b.choose(x, b.firstOf(true, dry))
 }
 
 // begins notes that x gets a place, or keeps it. That may be because lanes with a better claim have just got
 // places, and do not bid again yet: then these keep their claim.
 func (b *bids) begins(x *bid) {
+	b.yields = x.aged
 	used := x.used
 	for i := 0; i < len(b.served); {
 		y := b.served[i]
@@ -307,13 +325,13 @@ func (b *bids) charge(x *bid, since, now time.Duration) {
 	}
 }
 
-// cedes reports whether a worker that runs tasks of x must leave its place to y.
+// cedes reports whether a worker that runs tasks of x must leave its place to y. It has had a turn, and so does not age.
 func (x *bid) cedes(y *bid) bool {
 	switch {
-	case y == nil:
+	case y == nil || y.level < x.class.priority:
 		return false
-	case x.level != y.level || x.aged != y.aged || x.aged:
-		return precedes(y, x)
+	case y.level > x.class.priority || y.aged:
+		return true
 	default:
 		return x.used-y.used > float64(turn)/float64(x.share)
 	}

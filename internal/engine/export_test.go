@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -247,14 +248,35 @@ func (b *Bids) Begins(x *Bid)                           { b.begins(x) }
 func (x *bid) Used() float64                            { return x.used }
 
 // Naive is Best by a look at all of them.
-func (b *Bids) Naive(all []*Bid, now time.Duration) (best *Bid) {
+func (b *Bids) Naive(all []*Bid, now time.Duration) *Bid {
+	var best [2]*Bid
 	for _, x := range all {
-		x.level, x.aged = b.levelAt(x, now)
-		if best == nil || precedes(x, best) {
-			best = x
+		level, aged := b.levelAt(x, now)
+		if x.level != level || x.aged != aged {
+			return nil
+		}
+		if i := index(aged); best[i] == nil || precedes(x, best[i]) {
+			best[i] = x
 		}
 	}
-	return best
+	return b.choose(best[0], best[1])
+}
+
+// levelAt returns the level of x, by the clock alone.
+func (b *Bids) levelAt(x *Bid, now time.Duration) (level int32, aged bool) {
+	top := b.top()
+	if x.aging == 0 || x.class.priority >= top {
+		return x.class.priority, false
+	}
+	steps := int64(max(0, now-x.since) / x.aging)
+	if steps >= int64(top)-int64(x.class.priority) {
+		return top, true
+	}
+	level = x.class.priority + int32(steps)
+	if at, found := slices.BinarySearch(b.levels, level); !found && at > 0 {
+		level = b.levels[at-1] + 1
+	}
+	return level, false
 }
 
 // Contention is that of a worker.

@@ -303,6 +303,7 @@ func (e *Engine) unbid() {
 func (e *Engine) lodge(b *bid, w *Worker, now time.Duration) {
 	e.lanes.leave(b, now, e.isDry())
 	e.lanes.serve(b)
+	b.since = now
 	u := b.lane.recruit()
 	u.order = orderSearch
 	w.bears(u)
@@ -331,7 +332,7 @@ func (e *Engine) reviewBid() {
 		e.unbid()
 	case takes != b.takes:
 		p := e.lane.parent
-		p.lanes.become(b, takes)
+		p.lanes.become(b, takes, b.aged)
 		p.lanes.look(p.root().now(), p.isDry())
 		p.touch()
 	}
@@ -373,7 +374,7 @@ func (e *Engine) press() {
 	case e.halted() || e.placeWanted() || e.delegating():
 		u = pressed
 	case e.hasBids():
-		u = urgencyOf(b.first(e.throttled()).level)
+		u = urgencyOf(b.highest(e.throttled()))
 		if len(b.steps.items) > 0 {
 			u |= aging
 		}
@@ -436,12 +437,11 @@ func (e *Engine) turnIsOver(w *Worker) bool {
 	began := w.turn <= e.lanes.from || e.lanes.calm // w began its turn before the others came
 	e.lanes.charge(b, w.turn, now)
 	w.turn = now
-	if b.aging > 0 && b.at == 0 {
-		b.oldest = w.engine.oldest()
-		b.level, b.aged = e.lanes.levelAt(b, now)
+	if b.at == 0 {
+		b.since = now
 	}
 	y := e.lanes.best(now, e.hasQueued(), e.isDry())
-	began = began && y != nil && y.level == b.level && y.aged == b.aged
+	began = began && y != nil && y.level == b.class.priority && !y.aged
 	if y == b || !began && !b.cedes(y) {
 		e.lanes.begins(b)
 		return false

@@ -61,7 +61,7 @@ func (e *Engine) isDry() bool {
 
 // needsToken reports whether all that e, a lane, has to do takes tokens from the bucket of the parent, and it has none.
 func (e *Engine) needsToken() bool {
-	return e.rated != nil && e.rated.joins != e && e.rated.granted.Load() == 0 && !e.delegating() && (e.lanes == nil || len(e.lanes.order.items) == 0)
+	return e.rated != nil && e.rated.joins != e && e.rated.granted.Load() == 0 && !e.delegating() && (e.lanes == nil || !e.lanes.want(false))
 }
 
 // ready reports whether a worker would find a task in the queue, and may take it. It needs no lock. In a lane
@@ -213,7 +213,7 @@ func (e *Engine) places() int {
 
 // awaitsTokens reports whether there is a task that needs a token, or a lane that bids for one.
 func (e *Engine) awaitsTokens() bool {
-	return e.holdsTasks() || e.lanes != nil && len(e.lanes.tokens.items) > 0
+	return e.holdsTasks() || e.lanes != nil && e.lanes.want(true)
 }
 
 // holdsTasks reports whether there is a task that needs a token.
