@@ -51,6 +51,7 @@ type task struct {
 	began, ended     int
 	by               *engine.Worker // that runs it, or has
 	told             int            // when a goroutine had learned from the engine that it is over
+	unrun            bool           // Shutdown has handed it back
 	begins, returned int            // how often
 	ahead            []*task        // waited in the line before this one was offered
 	most             int            // if not 0: how many may run at once where this one begins
@@ -380,6 +381,17 @@ func (b *books) balance() {
 		b.Check(j.begins == 0 || j.ended > 0, "%s has not ended", j.name)
 	}
 	b.Check(b.runs == 0, "%d tasks run when all is over", b.runs)
+}
+
+// leavesNoGap checks that no task began that was offered after the acceptance of one that Shutdown has handed back.
+func (b *books) leavesNoGap() {
+	b.lock()
+	defer b.mu.Unlock()
+	for _, j := range b.with(func(j *task) bool { return j.unrun && j.ledger == nil }) {
+		for _, late := range b.with(func(late *task) bool { return late.began > 0 && late.ledger == nil && late.called > j.answered }) {
+			b.Failf("%s begins, and %s, which was accepted before it was offered, is handed back", late.name, j.name)
+		}
+	}
 }
 
 // inOrder checks that tasks began in the order in which they were submitted. That can be said

@@ -71,9 +71,7 @@ func (e *Engine) Resize(n int) {
 func (e *Engine) Pause() (done bool) {
 	e.mu.Lock()
 	if done = !e.closed; done {
-		e.paused = true
-		e.permits.allow(0)
-		e.regateLanes()
+		e.stopLocked()
 		if e.lane != nil {
 			e.hold()
 		}
@@ -81,6 +79,12 @@ func (e *Engine) Pause() (done bool) {
 	}
 	e.unlock()
 	return done
+}
+
+func (e *Engine) stopLocked() {
+	e.paused = true
+	e.permits.allow(0)
+	e.regateLanes()
 }
 
 // Resume undoes Pause.
@@ -94,10 +98,14 @@ func (e *Engine) resumeLocked() {
 	if !e.paused {
 		return
 	}
-	e.paused = false
 	if e.lane != nil {
 		e.letGo()
 	}
+	e.startLocked()
+}
+
+func (e *Engine) startLocked() {
+	e.paused = false
 	e.permits.allow(min(e.limit, maxAllowed))
 	e.refill()
 	if e.bidding() { // tasks of the engines above may wait for work of e; a lane that does not bid yet offers it when it does
@@ -164,6 +172,11 @@ func (e *Engine) Shutdown(done <-chan struct{}) (unrun []Task, finished bool) {
 	}
 	e.abandoned.Store(true)
 	e.mu.Lock()
+	stops := !e.paused && e.queue.len() > 0
+	if stops { // no worker takes a task behind one that is handed back
+		e.stopLocked()
+		e.regate()
+	}
 	for {
 		task, _, ok := e.claim()
 		if !ok {
@@ -185,6 +198,9 @@ func (e *Engine) Shutdown(done <-chan struct{}) (unrun []Task, finished bool) {
 		e.mu.Unlock()
 		runtime.Gosched()
 		e.mu.Lock()
+	}
+	if stops {
+		e.startLocked()
 	}
 	e.unlock()
 	select {

@@ -166,6 +166,12 @@ var controlScenes = []step.Scene{
 			close(release)
 		})
 	}),
+	in("Shutdown while a worker takes tasks", 1, 4, func(w *world) {
+		w.pause()
+		w.accept(w.task("a"), w.task("b"), w.task("c"))
+		w.resume()
+		w.Go("shutdown", w.shuts)
+	}),
 	in("tasks are discarded while workers take them", 1, 3, func(w *world) {
 		w.accept(w.task("a"), w.task("b"))
 		w.Go("discard", w.discards)

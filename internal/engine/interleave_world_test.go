@@ -461,7 +461,9 @@ func (w *world) handsBack() {
 	unrun, _ := w.Shutdown(done)
 	var tasks []*task
 	for _, v := range unrun {
-		tasks = append(tasks, taskOf(v))
+		j := taskOf(v)
+		j.unrun = true
+		tasks = append(tasks, j)
 	}
 	w.handedBack(tasks...)
 	for _, j := range tasks {
@@ -579,6 +581,7 @@ func (w *world) hasNoTokens() {
 
 func (w *world) isRight() {
 	w.balance()
+	w.leavesNoGap()
 	if w.books.limit == 1 {
 		w.inOrder()
 	}
