@@ -2,7 +2,6 @@ package hostile_test
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"runtime"
 	"sync"
@@ -15,11 +14,10 @@ import (
 // connections as it takes. Visitors send requests to the same site. In the end all must be as
 // it was before.
 func attack(tb testing.TB, set setting, flow, wire []byte) {
-	listener := loopback(tb)
-	s := newSite(tb, set, listener)
-	a := &attacker{site: s, listener: listener, wire: wire}
-	v := newVisitor(tb, listener)
-	url := "http://" + listener.Addr().String()
+	s := newSite(tb, set, loopback(tb))
+	a := &attacker{site: s, wire: wire}
+	v := s.visitor()
+	url := "http://" + s.listener.Addr().String()
 
 	var visits sync.WaitGroup
 	visits.Go(func() {
@@ -45,14 +43,13 @@ func attack(tb testing.TB, set setting, flow, wire []byte) {
 // attacker carries out the steps of a flow.
 type attacker struct {
 	*site
-	listener net.Listener
-	wire     []byte // what is still to be sent
-	current  *client
-	all      []*client
+	wire    []byte // what is still to be sent
+	current *client
+	all     []*client
 }
 
 func (a *attacker) connect(reads bool) {
-	a.current = dial(a, a.listener, reads)
+	a.current = a.dial(reads)
 	a.all = append(a.all, a.current)
 }
 

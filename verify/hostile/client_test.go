@@ -28,15 +28,15 @@ type client struct {
 	closed chan struct{} // closed when the server sends no more; nil if the client does not read
 }
 
-// dial connects to a listener. Without reads the answers are never read.
-func dial(tb testing.TB, l net.Listener, reads bool) *client {
-	tb.Helper()
+// dial connects to the site. Without reads the answers are never read.
+func (s *site) dial(reads bool) *client {
+	s.Helper()
 	c := new(client)
-	if p, isPipe := l.(*pipes); isPipe {
+	if p, isPipe := s.listener.(*pipes); isPipe {
 		c.Conn = p.dial()
 	} else {
-		conn, err := new(net.Dialer).DialContext(context.Background(), "tcp", l.Addr().String())
-		check.OK(tb, err)
+		conn, err := new(net.Dialer).DialContext(context.Background(), "tcp", s.listener.Addr().String())
+		check.OK(s, err)
 		c.Conn = conn
 	}
 	if reads {
@@ -99,12 +99,12 @@ type visitor struct {
 	client http.Client
 }
 
-func newVisitor(tb testing.TB, l net.Listener) *visitor {
+func (s *site) visitor() *visitor {
 	transport := &http.Transport{DisableKeepAlives: true}
-	if p, isPipe := l.(*pipes); isPipe {
+	if p, isPipe := s.listener.(*pipes); isPipe {
 		transport.DialContext = func(context.Context, string, string) (net.Conn, error) { return p.dial(), nil }
 	}
-	return &visitor{tb, http.Client{Transport: transport}}
+	return &visitor{s, http.Client{Transport: transport}}
 }
 
 // visit returns the status of the answer, or 0 if there was none, and how long the answer took.

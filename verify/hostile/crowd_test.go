@@ -20,17 +20,22 @@ var crowds = map[string]struct{ keys, want string }{
 	"limit before do": {"a a a a a a a", "runs runs waits waits waits queue-full queue-full"},
 }
 
-// gather has a crowd come to a site in a bubble.
-func gather(t *testing.T, s *site, l *pipes, crowd string) (all []*client) {
-	t.Helper()
-	for key := range strings.FieldsSeq(crowd) {
-		c := dial(t, l, true)
-		c.send(get("/gate", "Key: "+key, "Connection: close"))
-		synctest.Wait()
-		all = append(all, c)
+// gather has the crowd of its setting come to a site in a bubble, and returns what must become of it.
+func (s *site) gather() (crowd []*client, want string) {
+	s.Helper()
+	for key := range strings.FieldsSeq(crowds[s.name].keys) {
+		crowd = append(crowd, s.comes(key))
 	}
-	check.Equal(t, "in the handlers", s.inside.Now.Load(), s.most())
-	return all
+	check.Equal(s, "in the handlers", s.inside.Now.Load(), s.most())
+	return crowd, crowds[s.name].want
+}
+
+// comes has one more request come.
+func (s *site) comes(key string) *client {
+	c := s.dial(true)
+	c.send(get("/gate", "Key: "+key, "Connection: close"))
+	synctest.Wait()
+	return c
 }
 
 // fate is what has become of a request, as far as the client can see.
@@ -62,10 +67,17 @@ func fates(t *testing.T, when string, crowd []*client, want string) {
 // inEach runs a test for each setting, in a bubble.
 func inEach(t *testing.T, test func(t *testing.T, set setting)) {
 	for _, set := range settings {
-		t.Run(set.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, set) })
-		})
+		check.Bubble(t, set.name, func(t *testing.T) { test(t, set) })
 	}
+}
+
+// atEach is inEach with a site of the setting, which ends when the test returns.
+func atEach(t *testing.T, test func(t *testing.T, s *site)) {
+	inEach(t, func(t *testing.T, set setting) {
+		s := newSite(t, set, newPipes())
+		test(t, s)
+		s.end()
+	})
 }
 
 // waiting is how many requests wait at a site.
@@ -82,41 +94,32 @@ func (s *site) waiting() int {
 }
 
 func TestNoneRunsOrWaitsBeyondTheBoundsAndAllOthersAreAnsweredAtOnce(t *testing.T) {
-	inEach(t, func(t *testing.T, set setting) {
-		l := newPipes()
-		s := newSite(t, set, l)
-		crowd := gather(t, s, l, crowds[set.name].keys)
-		want := crowds[set.name].want
+	atEach(t, func(t *testing.T, s *site) {
+		crowd, want := s.gather()
 		fates(t, "when all have come", crowd, want)
 		check.Equal(t, "waiting", s.waiting(), strings.Count(want, "waits"))
-		if !set.do {
-			status, took := newVisitor(t, l).visit("http://x/health", "visitor")
+		if !s.do {
+			status, took := s.visitor().visit("http://x/health", "visitor")
 			check.Equal(t, "exempt: status", status, 200)
 			check.Equal(t, "exempt: took", took, 0)
 		}
 		s.open()
 		fates(t, "when the handlers have returned", crowd,
 			strings.NewReplacer("runs", "200", "waits", "200").Replace(want))
-		s.end()
 	})
 }
 
 func TestAClientThatHangsUpWhileItWaitsLeavesItsRoom(t *testing.T) {
-	inEach(t, func(t *testing.T, set setting) {
-		l := newPipes()
-		s := newSite(t, set, l)
-		keys, want := strings.Fields(crowds[set.name].keys), strings.Fields(crowds[set.name].want)
-		crowd := gather(t, s, l, crowds[set.name].keys)
-		waiting := s.waiting()
+	atEach(t, func(t *testing.T, s *site) {
+		crowd, fates := s.gather()
+		keys, want, waiting := strings.Fields(crowds[s.name].keys), strings.Fields(fates), s.waiting()
 		for round := range 3 {
 			for i, c := range crowd {
 				if want[i] == "waits" {
 					c.hangUp()
 					synctest.Wait()
 					check.Equal(t, "waiting when one has hung up", s.waiting(), waiting-1)
-					crowd[i] = dial(t, l, true)
-					crowd[i].send(get("/gate", "Key: "+keys[i], "Connection: close"))
-					synctest.Wait()
+					crowd[i] = s.comes(keys[i])
 					check.Equal(t, "waiting when another has come", s.waiting(), waiting)
 					check.Equal(t, "and what it meets", crowd[i].fate(), "is here")
 				}
@@ -135,7 +138,6 @@ func TestAClientThatHangsUpWhileItWaitsLeavesItsRoom(t *testing.T) {
 				check.Equal(t, "the request that has waited", c.fate(), "200")
 			}
 		}
-		s.end()
 	})
 }
 
@@ -143,15 +145,14 @@ func TestAClientThatHangsUpWhileItWaitsLeavesItsRoom(t *testing.T) {
 func TestASlotIsNotLostOnAClientThatHangsUpAsItsTurnComes(t *testing.T) {
 	inEach(t, func(t *testing.T, set setting) {
 		for range 40 {
-			l := newPipes()
-			s := newSite(t, set, l)
-			crowd := gather(t, s, l, crowds[set.name].keys)
+			s := newSite(t, set, newPipes())
+			crowd, _ := s.gather()
 			for _, c := range crowd {
 				go c.hangUp()
 			}
 			s.open()
 			synctest.Wait()
-			s.probe(newVisitor(t, l), "http://x")
+			s.probe(s.visitor(), "http://x")
 			s.end()
 			if t.Failed() {
 				return
@@ -161,25 +162,22 @@ func TestASlotIsNotLostOnAClientThatHangsUpAsItsTurnComes(t *testing.T) {
 }
 
 func TestDrainRefusesAllThatWaitAndAllThatCome(t *testing.T) {
-	inEach(t, func(t *testing.T, set setting) {
-		l := newPipes()
-		s := newSite(t, set, l)
-		crowd := gather(t, s, l, crowds[set.name].keys)
+	atEach(t, func(t *testing.T, s *site) {
+		crowd, want := s.gather()
 		if s.limiter == nil { // Do drains with its pool
 			go s.pool.Close()
 		} else {
 			s.limiter.Drain()
 		}
-		want := crowds[set.name].want
-		if set.do { // what the Limiter has let in, or a pool has accepted, is served
+		if s.do { // what the Limiter has let in, or a pool has accepted, is served
 			want = strings.Replace(want, "waits", "stays", 1)
 		}
-		if set.bare {
+		if s.bare {
 			want = strings.Replace(want, "waits", "503", 1)
 		}
 		want = strings.NewReplacer("waits", "closed", "stays", "is here").Replace(want)
 		fates(t, "after Drain", crowd, want)
-		late := dial(t, l, true)
+		late := s.dial(true)
 		late.send(get("/"))
 		synctest.Wait()
 		if fate := late.fate(); fate != "closed" && fate != "503" {
@@ -190,6 +188,5 @@ func TestDrainRefusesAllThatWaitAndAllThatCome(t *testing.T) {
 		}
 		s.open()
 		fates(t, "at the end", crowd, strings.NewReplacer("runs", "200", "is here", "200").Replace(want))
-		s.end()
 	})
 }

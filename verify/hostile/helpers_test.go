@@ -6,8 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/64ed045f/weir/internal/check"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience ends a test that hangs, and decides nothing else.
 const patience = 2 * time.Minute

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strconv"
 	"strings"
@@ -25,44 +26,16 @@ func keys() int {
 	return *keyCount
 }
 
-// blank is a ResponseWriter that keeps only the status.
-type blank struct {
-	header http.Header
-	status int
+// caller is the key and the priority of a request, which are not in a header: they are what a function of the
+// user makes of it.
+type caller struct {
+	key      string
+	priority int
 }
 
-func newBlank() *blank { return &blank{header: http.Header{}} }
+type callerKey struct{}
 
-func (b *blank) Header() http.Header { return b.header }
-
-func (b *blank) WriteHeader(status int) { b.status = status }
-
-func (b *blank) Write(p []byte) (int, error) { return len(p), nil }
-
-// keyed is a request with a key and a priority, which are not in a header: they are what a function of
-// the user makes of it.
-func keyed(ctx context.Context, key string, priority int) *http.Request {
-	r, err := http.NewRequestWithContext(context.WithValue(ctx, keyOf{}, key), http.MethodGet, "/", http.NoBody)
-	if err != nil {
-		panic(err)
-	}
-	return r.WithContext(context.WithValue(r.Context(), priorityOf{}, priority))
-}
-
-type (
-	keyOf      struct{}
-	priorityOf struct{}
-)
-
-func keyFrom(r *http.Request) string {
-	key, _ := r.Context().Value(keyOf{}).(string)
-	return key
-}
-
-func priorityFrom(r *http.Request) int {
-	n, _ := r.Context().Value(priorityOf{}).(int)
-	return n
-}
+func callerOf(r *http.Request) caller { return r.Context().Value(callerKey{}).(caller) }
 
 // lobby is a Limiter in a bubble. Its handlers run until the test lets them go.
 type lobby struct {
@@ -79,30 +52,31 @@ func newLobby(tb testing.TB, n, waiting int, opts ...weirhttp.Option) *lobby {
 		<-b.leave
 		b.how()
 	}), n, append([]weirhttp.Option{
-		weirhttp.PerKey(1, keyFrom), weirhttp.Priority(priorityFrom), weirhttp.Queue(waiting), weirhttp.MaxWait(forever),
+		weirhttp.PerKey(1, func(r *http.Request) string { return callerOf(r).key }),
+		weirhttp.Priority(func(r *http.Request) int { return callerOf(r).priority }),
+		weirhttp.Queue(waiting), weirhttp.MaxWait(forever),
 	}, opts...)...)
 	return b
 }
 
 // come has a request come, and does not wait for it.
 func (b *lobby) come(ctx context.Context, key string, priority int) {
-	b.requests.Go(func() {
-		defer func() { _ = recover() }()
-		b.ServeHTTP(newBlank(), keyed(ctx, key, priority))
-	})
+	b.requests.Go(func() { b.call(ctx, key, priority) })
 }
 
 // call has a request come, waits for its end, and returns the status.
-func (b *lobby) call(key string, priority int) int {
+func (b *lobby) call(ctx context.Context, key string, priority int) int {
 	defer func() { _ = recover() }()
-	w := newBlank()
-	b.ServeHTTP(w, keyed(context.Background(), key, priority))
-	return w.status
+	w := httptest.NewRecorder()
+	ctx = context.WithValue(ctx, callerKey{}, caller{key, priority})
+	b.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody))
+	return w.Code
 }
 
-// forgotten fails the test if the Limiter knows a key, or keeps more memory alive than a new one.
+// forgotten waits for all requests, and fails the test if the Limiter knows a key, or keeps more memory alive than a new one.
 func (b *lobby) forgotten() {
 	b.Helper()
+	b.requests.Wait()
 	check.Equal(b, "keys", b.Stats().Keys, 0)
 	with := check.Heap()
 	runtime.KeepAlive(b.Limiter)
@@ -125,34 +99,31 @@ func TestKeysOfRefusedRequestsAreForgotten(t *testing.T) {
 		"key full":       {3, []weirhttp.Option{weirhttp.PerKeyQueue(1)}, func(int) string { return "0" }, func(s weirhttp.Stats) uint64 { return s.KeyFull }},
 		"displaced":      {2, []weirhttp.Option{weirhttp.NewestFirst()}, madeUp, func(s weirhttp.Stats) uint64 { return s.Displaced }},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				n := keys() / 10
-				b := newLobby(t, 1, tc.queue, tc.opts...)
-				for range 3 {
-					b.come(t.Context(), "0", 0)
+		check.Bubble(t, name, func(t *testing.T) {
+			n := keys() / 10
+			b := newLobby(t, 1, tc.queue, tc.opts...)
+			for range 3 {
+				b.come(t.Context(), "0", 0)
+				synctest.Wait()
+			}
+			known := b.Stats().Keys
+			for i := range n {
+				if name == "displaced" {
+					b.come(t.Context(), tc.key(i), 0)
 					synctest.Wait()
+				} else {
+					check.Equal(t, "status", b.call(t.Context(), tc.key(i), -1), http.StatusServiceUnavailable)
 				}
-				known := b.Stats().Keys
-				for i := range n {
-					if name == "displaced" {
-						b.come(t.Context(), tc.key(i), 0)
-						synctest.Wait()
-					} else {
-						check.Equal(t, "status", b.call(tc.key(i), -1), http.StatusServiceUnavailable)
-					}
-				}
-				if name != "displaced" {
-					check.Equal(t, "keys", b.Stats().Keys, known)
-				}
-				atMost(t, "keys", b.Stats().Keys, 1+tc.queue)
-				if got := tc.count(b.Stats()); got < uint64(n) {
-					t.Errorf("%d were refused as %s, want %d", got, name, n)
-				}
-				close(b.leave)
-				b.requests.Wait()
-				b.forgotten()
-			})
+			}
+			if name != "displaced" {
+				check.Equal(t, "keys", b.Stats().Keys, known)
+			}
+			atMost(t, "keys", b.Stats().Keys, 1+tc.queue)
+			if got := tc.count(b.Stats()); got < uint64(n) {
+				t.Errorf("%d were refused as %s, want %d", got, name, n)
+			}
+			close(b.leave)
+			b.forgotten()
 		})
 	}
 }
@@ -169,21 +140,18 @@ func TestKeysThatWaitAllAtOnceAreForgotten(t *testing.T) {
 			close(b.leave)
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				n := max(keys()/10, 4_000)
-				b := newLobby(t, 1, n)
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				for i := range n + 1 {
-					b.come(ctx, madeUp(i), i)
-				}
-				synctest.Wait()
-				check.Equal(t, "keys", b.Stats().Keys, n+1)
-				end(b, cancel)
-				b.requests.Wait()
-				b.forgotten()
-			})
+		check.Bubble(t, name, func(t *testing.T) {
+			n := max(keys()/10, 4_000)
+			b := newLobby(t, 1, n)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			for i := range n + 1 {
+				b.come(ctx, madeUp(i), i)
+			}
+			synctest.Wait()
+			check.Equal(t, "keys", b.Stats().Keys, n+1)
+			end(b, cancel)
+			b.forgotten()
 		})
 	}
 }
@@ -206,7 +174,6 @@ func TestAKeyThatNeverRestsTakesMemoryOnce(t *testing.T) {
 		check.Equal(t, "running", b.Stats().Running, 1)
 		atMost(t, "bytes of one request that runs, and the one with whose key it came", check.Heap().Bytes-before.Bytes, 3*size)
 		close(b.leave)
-		b.requests.Wait()
 		b.forgotten()
 	})
 }

@@ -64,12 +64,13 @@ func (s *site) isExempt(r *http.Request) bool { return !s.do && r.URL.Path == "/
 type site struct {
 	testing.TB
 	setting
-	limiter *weirhttp.Limiter // nil if bare
-	pool    *weir.Pool        // nil without one
-	front   http.Handler      // what is attacked
-	server  *http.Server
-	served  chan error
-	log     check.Buffer
+	listener net.Listener
+	limiter  *weirhttp.Limiter // nil if bare
+	pool     *weir.Pool        // nil without one
+	front    http.Handler      // what is attacked
+	server   *http.Server
+	served   chan error
+	log      check.Buffer
 
 	running check.Gauge   // in the handler
 	inside  check.Gauge   // in that of /gate and /probe
@@ -88,7 +89,7 @@ type site struct {
 
 // newSite runs a server on the listener. Its end must be called.
 func newSite(tb testing.TB, set setting, listener net.Listener, configure ...func(*http.Server)) *site {
-	s := &site{TB: tb, setting: set, served: make(chan error, 1), gate: make(chan struct{})}
+	s := &site{TB: tb, setting: set, listener: listener, served: make(chan error, 1), gate: make(chan struct{})}
 	var handler http.Handler = s
 	if set.pool {
 		opts := []weir.Option{weir.Queue(1)}

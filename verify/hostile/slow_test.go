@@ -37,17 +37,15 @@ func (s *site) taken() int {
 }
 
 func TestARequestTakesNothingBeforeItsHeaderIsComplete(t *testing.T) {
-	inEach(t, func(t *testing.T, set setting) {
-		l := newPipes()
-		s := newSite(t, set, l)
+	atEach(t, func(t *testing.T, s *site) {
 		head := get("/", "Key: a", "Connection: close")
 		var slow []*client
 		for range 10 * limit {
-			c := dial(t, l, true)
+			c := s.dial(true)
 			go c.trickle(head)
 			slow = append(slow, c)
 		}
-		v := newVisitor(t, l)
+		v := s.visitor()
 		for range len(head) - 1 {
 			time.Sleep(time.Second)
 			synctest.Wait()
@@ -65,24 +63,22 @@ func TestARequestTakesNothingBeforeItsHeaderIsComplete(t *testing.T) {
 				t.Errorf("whose header is complete at last: %s", fate)
 			}
 		}
-		s.end()
 	})
 }
 
 // slowly opens as many connections as may run, each of which holds a slot by being slow in the same way. It returns
 // for how long a visitor waits behind them. The visitor comes a second later.
 func slowly(t *testing.T, set setting, request string, reads bool, configure func(*http.Server)) time.Duration {
-	l := newPipes()
-	s := newSite(t, set, l, configure)
+	s := newSite(t, set, newPipes(), configure)
 	for i := range s.most() {
-		c := dial(t, l, reads)
+		c := s.dial(reads)
 		go c.send(strings.ReplaceAll(request, "{key}", string(rune('a'+i))))
 		defer c.hangUp()
 	}
 	synctest.Wait()
 	check.Equal(t, "handlers that run", s.running.Now.Load(), s.most())
 	time.Sleep(time.Second) // the time of the visitor counts from its arrival, too
-	status, took := newVisitor(t, l).visit("http://x/echo", "visitor")
+	status, took := s.visitor().visit("http://x/echo", "visitor")
 	check.Equal(t, "a visitor: status", status, 200)
 	synctest.Wait()
 	check.Equal(t, "handlers that run when the slow ones are thrown out", s.running.Now.Load(), 0)
@@ -127,11 +123,10 @@ func TestARefusalComesBeforeTheBodyAndReadTimeoutEndsTheConnection(t *testing.T)
 			"chunks":  chunked("/read", ""),
 			"waiting": post("/read", "100", "", "Expect: 100-continue"),
 		} {
-			l := newPipes()
-			s := newSite(t, set, l, func(server *http.Server) { server.ReadTimeout = 10 * time.Second })
-			crowd := gather(t, s, l, crowds[set.name].keys)
+			s := newSite(t, set, newPipes(), func(server *http.Server) { server.ReadTimeout = 10 * time.Second })
+			crowd, _ := s.gather()
 			taken := s.taken()
-			c := dial(t, l, true)
+			c := s.dial(true)
 			begin := time.Now()
 			c.send(strings.Replace(request, "\r\n\r\n", "\r\nKey: z\r\nPriority: -1\r\n\r\n", 1))
 			synctest.Wait()
@@ -163,10 +158,8 @@ func TestMaxWaitEndsAWaitOnTime(t *testing.T) {
 			return // Do bounds no wait
 		}
 		set.opts = append(slices.Clip(set.opts), weirhttp.MaxWait(maxWait))
-		l := newPipes()
-		s := newSite(t, set, l)
-		crowd := gather(t, s, l, crowds[set.name].keys)
-		want := crowds[set.name].want
+		s := newSite(t, set, newPipes())
+		crowd, want := s.gather()
 		time.Sleep(maxWait - 1)
 		fates(t, "just before", crowd, want)
 		time.Sleep(time.Nanosecond)

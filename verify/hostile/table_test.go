@@ -1,7 +1,6 @@
 package hostile_test
 
 import (
-	"net"
 	"slices"
 	"sync"
 	"testing"
@@ -14,10 +13,9 @@ func TestEachRequestIsAnsweredAsItShouldAndCostsNoSlot(t *testing.T) {
 	for _, w := range slices.Concat(wellFormed, malformed) {
 		t.Run(w.name, func(t *testing.T) {
 			inEach(t, func(t *testing.T, set setting) {
-				l := newPipes()
-				s := newSite(t, set, l)
+				s := newSite(t, set, newPipes())
 				s.open()
-				c := dial(t, l, true)
+				c := s.dial(true)
 				go c.send(w.text) // which may end in the middle
 				synctest.Wait()
 				c.finish()
@@ -36,16 +34,14 @@ func TestEachRequestIsAnsweredAsItShouldAndCostsNoSlot(t *testing.T) {
 // Each byte is a write of its own, and the connection breaks off before, in the middle of, or
 // after a request. With a pipe both happen at once, so the server learns of the end in any state.
 func TestARequestThatIsCutOffAtAnyByteCostsNoSlot(t *testing.T) {
-	inEach(t, func(t *testing.T, set setting) {
-		l := newPipes()
-		s := newSite(t, set, l)
+	atEach(t, func(t *testing.T, s *site) {
 		s.open()
 		for _, w := range wellFormed {
 			for cut := range len(w.text) + 1 {
 				if testing.Short() && cut%7 != 0 {
 					continue
 				}
-				c := dial(t, l, true)
+				c := s.dial(true)
 				c.send(w.text[:cut])
 				if cut%2 == 0 {
 					synctest.Wait()
@@ -58,7 +54,6 @@ func TestARequestThatIsCutOffAtAnyByteCostsNoSlot(t *testing.T) {
 				}
 			}
 		}
-		s.end()
 	})
 }
 
@@ -67,24 +62,23 @@ func TestARequestThatIsCutOffAtAnyByteCostsNoSlot(t *testing.T) {
 func TestManyRequestsThatAreCutOffAtOnceCostNoSlotAndNoMemory(t *testing.T) {
 	for _, set := range settings {
 		t.Run(set.name, func(t *testing.T) {
-			l := loopback(t)
-			s := newSite(t, set, l)
+			s := newSite(t, set, loopback(t))
 			s.open()
 			var used [2]int64
 			for round := range used {
-				cutOff(t, l)
+				s.cutOff()
 				s.rest()
 				used[round] = check.Heap().Bytes
 			}
 			atMost(t, "bytes that a round has left", used[1]-used[0], 1<<20)
-			s.probe(newVisitor(t, l), "http://"+l.Addr().String())
+			s.probe(s.visitor(), "http://"+s.listener.Addr().String())
 			s.end()
 		})
 	}
 }
 
 // cutOff sends all kinds of requests, cut off at every third byte.
-func cutOff(t *testing.T, l net.Listener) {
+func (s *site) cutOff() {
 	var clients sync.WaitGroup
 	for i, w := range wellFormed {
 		clients.Go(func() {
@@ -92,7 +86,7 @@ func cutOff(t *testing.T, l net.Listener) {
 				if testing.Short() && cut%5 != 0 {
 					continue
 				}
-				c := dial(t, l, cut%2 == 0)
+				c := s.dial(cut%2 == 0)
 				c.send(w.text[:cut])
 				if cut%4 == 0 {
 					c.finish()

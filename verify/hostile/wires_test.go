@@ -1,7 +1,7 @@
 package hostile_test
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -31,13 +31,7 @@ func chunked(path, body string, headers ...string) string {
 	return "POST " + path + " HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n" + lines(headers) + crlf + body
 }
 
-func lines(headers []string) string {
-	var all strings.Builder
-	for _, h := range headers {
-		all.WriteString(h + crlf)
-	}
-	return all.String()
-}
+func lines(headers []string) string { return strings.Join(append(headers, ""), crlf) }
 
 const hello = "5\r\nhello\r\n0\r\n\r\n"
 
@@ -79,7 +73,7 @@ var malformed = []wire{
 	{"NUL in a header", get("/", "Key: a\x00b"), 0, []int{400}},
 	{"a header without a colon", get("/", "Key"), 0, []int{400}},
 	{"a blank before the colon", get("/", "Key : a"), 0, []int{400}},
-	{"many headers of one name", get("/", slicesOf("Key: a", 1000)...), 1, []int{200}},
+	{"many headers of one name", get("/", slices.Repeat([]string{"Key: a"}, 1000)...), 1, []int{200}},
 	{"a long header", get("/", "Key: "+strings.Repeat("k", 100_000)), 1, []int{200}},
 	{"a header above the bound", get("/", "Key: "+strings.Repeat("k", 2<<20)), 0, []int{431}},
 	{"a long path", get("/" + strings.Repeat("p", 100_000)), 1, []int{404}},
@@ -117,11 +111,3 @@ var malformed = []wire{
 	{"an absolute path", "GET http://y/ HTTP/1.1\r\n" + host + crlf, 1, []int{200}},
 	{"an answer that is large", get("/big"), 1, []int{200}},
 }
-
-// slicesOf returns n times the same.
-func slicesOf(text string, n int) []string {
-	return strings.Split(strings.Repeat(text+"\n", n-1)+text, "\n")
-}
-
-// String names the wire.
-func (w wire) String() string { return fmt.Sprintf("%s (%d bytes)", w.name, len(w.text)) }
