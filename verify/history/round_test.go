@@ -68,7 +68,7 @@ func play(s *script) *round {
 	}
 	if s.used {
 		for range runtime.GOMAXPROCS(0) + 1 {
-			_ = r.pool.Submit(earlier) // which a pool without a queue may refuse
+			_ = r.pool.Invoke(earlier) // which a pool without a queue may refuse
 		}
 		r.pool.Wait()
 		r.base = r.pool.Stats()
@@ -219,11 +219,11 @@ func (r *round) perform(client int, e event) event {
 	e.call = r.now()
 	switch e.action {
 	case try:
-		e.err = p.TrySubmit(e.n)
+		e.err = p.TryInvoke(e.n)
 	case submit:
-		e.err = p.Submit(e.n)
+		e.err = p.Invoke(e.n)
 	case submitDone, submitSoon:
-		e.err = p.SubmitContext(ctx, e.n)
+		e.err = p.InvokeContext(ctx, e.n)
 	case tryGo:
 		if !g.TryGo(func(context.Context) error { r.run(e.n); return nil }) {
 			e.err = errRefused

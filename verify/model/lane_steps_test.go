@@ -61,9 +61,9 @@ type keyFace struct {
 	closure func(k *task) func()
 }
 
-func (f keyFace) Submit(k *task) error    { return f.keyed.Submit(f.key, f.closure(k)) }
-func (f keyFace) TrySubmit(k *task) error { return f.keyed.TrySubmit(f.key, f.closure(k)) }
-func (f keyFace) SubmitContext(ctx context.Context, k *task) error {
+func (f keyFace) Invoke(k *task) error    { return f.keyed.Submit(f.key, f.closure(k)) }
+func (f keyFace) TryInvoke(k *task) error { return f.keyed.TrySubmit(f.key, f.closure(k)) }
+func (f keyFace) InvokeContext(ctx context.Context, k *task) error {
 	return f.keyed.SubmitContext(ctx, f.key, f.closure(k))
 }
 func (f keyFace) Go(ctx context.Context, task func(context.Context) error) error {

@@ -17,7 +17,7 @@ func (m *poolMachine) submitContext(t *rapid.T) {
 	k, ctx := m.newTask(), m.drawContext(t)
 	m.step = fmt.Sprintf("SubmitContext of task %d", k.model.ID)
 	m.call(m.step, m.pool.Submit(ctx.model, k.model, false), func(*call) error {
-		return m.view.lib.SubmitContext(ctx, k)
+		return m.view.lib.InvokeContext(ctx, k)
 	})
 }
 
@@ -38,7 +38,7 @@ func (m *poolMachine) trySubmit(t *rapid.T) {
 	k := m.newTask()
 	m.step = fmt.Sprintf("TrySubmit of task %d", k.model.ID)
 	c := m.newCall(m.step, m.pool.Submit(nil, k.model, true))
-	m.somewhere(t, func() { c.make(m.world, func(*call) error { return m.view.lib.TrySubmit(k) }) })
+	m.somewhere(t, func() { c.make(m.world, func(*call) error { return m.view.lib.TryInvoke(k) }) })
 }
 
 // burst submits several tasks without letting the world come to rest in between: a free worker
@@ -49,7 +49,7 @@ func (m *poolMachine) burst(t *rapid.T) {
 	for range n {
 		k := m.newTask()
 		c := m.newCall(m.step, m.pool.Submit(nil, k.model, true))
-		c.make(m.world, func(*call) error { return m.view.lib.TrySubmit(k) })
+		c.make(m.world, func(*call) error { return m.view.lib.TryInvoke(k) })
 		m.pool.Settle(nil)
 	}
 }

@@ -44,7 +44,7 @@ func (w *world) drawContext(t *rapid.T) *deadline {
 func (w *world) submit(*rapid.T) {
 	k := w.newTask()
 	w.step = fmt.Sprintf("Submit of task %d", k.model.ID)
-	w.call(w.step, w.pool.Submit(nil, k.model, false), func(*call) error { return w.lib.Submit(k) })
+	w.call(w.step, w.pool.Submit(nil, k.model, false), func(*call) error { return w.lib.Invoke(k) })
 }
 
 func (w *world) resize(t *rapid.T) {

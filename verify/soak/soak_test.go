@@ -7,9 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // hang is how long the program of a test may take, which decides nothing.
 const hang = 3 * time.Minute

@@ -1,4 +1,4 @@
-// Package face gives a pool of functions and a pool of one function the same methods, for tasks of any type.
+// Package face gives a pool of functions the methods of a pool of one function, for tasks of any type.
 package face
 
 import (
@@ -8,11 +8,11 @@ import (
 	"github.com/64ed045f/weir"
 )
 
-// Pool is what [weir.Pool] and [weir.FuncPool] have in common.
+// Pool is what [weir.Pool] and [weir.FuncPool] have in common, by the names of the latter.
 type Pool[T any] interface {
-	Submit(task T) error
-	SubmitContext(ctx context.Context, task T) error
-	TrySubmit(task T) error
+	Invoke(task T) error
+	InvokeContext(ctx context.Context, task T) error
+	TryInvoke(task T) error
 	// Shutdown returns what tells the tasks that it hands back. The caller calls that while no task starts.
 	Shutdown(ctx context.Context) (unrun func() []T, err error)
 
@@ -54,15 +54,15 @@ func (p *Closures[T]) Run(task T) {
 // Closure returns the function that runs a task.
 func (p *Closures[T]) Closure(task T) func() { return func() { p.Run(task) } }
 
-// Submit implements [Pool], as the others do.
-func (p *Closures[T]) Submit(task T) error { return p.Pool.Submit(p.Closure(task)) }
+// Invoke implements [Pool], as the others do.
+func (p *Closures[T]) Invoke(task T) error { return p.Submit(p.Closure(task)) }
 
-// TrySubmit is that of the pool.
-func (p *Closures[T]) TrySubmit(task T) error { return p.Pool.TrySubmit(p.Closure(task)) }
+// TryInvoke is TrySubmit.
+func (p *Closures[T]) TryInvoke(task T) error { return p.TrySubmit(p.Closure(task)) }
 
-// SubmitContext is that of the pool.
-func (p *Closures[T]) SubmitContext(ctx context.Context, task T) error {
-	return p.Pool.SubmitContext(ctx, p.Closure(task))
+// InvokeContext is SubmitContext.
+func (p *Closures[T]) InvokeContext(ctx context.Context, task T) error {
+	return p.SubmitContext(ctx, p.Closure(task))
 }
 
 // Shutdown is that of the pool.
@@ -84,17 +84,6 @@ type Arguments[T any] struct{ *weir.FuncPool[T] }
 // NewFunc returns a pool that calls run for each task.
 func NewFunc[T any](limit int, run func(task T), opts ...weir.Option) Arguments[T] {
 	return Arguments[T]{weir.NewFunc(limit, run, opts...)}
-}
-
-// Submit implements [Pool], as the others do.
-func (p Arguments[T]) Submit(task T) error { return p.Invoke(task) }
-
-// TrySubmit is that of the pool.
-func (p Arguments[T]) TrySubmit(task T) error { return p.TryInvoke(task) }
-
-// SubmitContext is that of the pool.
-func (p Arguments[T]) SubmitContext(ctx context.Context, task T) error {
-	return p.InvokeContext(ctx, task)
 }
 
 // Shutdown is that of the pool.

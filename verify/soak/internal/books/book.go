@@ -4,10 +4,11 @@ package books
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // Breach is a promise that was not kept.
@@ -48,8 +49,7 @@ func (j *Journal) add(b Breach) {
 		return
 	}
 	if len(j.breaches) == 0 {
-		stacks := make([]byte, 16<<20)
-		b.Stacks = string(stacks[:runtime.Stack(stacks, true)])
+		b.Stacks = check.Stacks()
 		close(j.failed)
 	}
 	j.breaches = append(j.breaches, b)

@@ -3,6 +3,8 @@ package books
 import (
 	"runtime"
 	"slices"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // Vitals is what a process holds, after a garbage collection.
@@ -14,13 +16,8 @@ type Vitals struct {
 
 // Measure collects garbage and returns what is left.
 func Measure() Vitals {
-	// What a sync.Pool holds is gone after two collections.
-	for range 2 {
-		runtime.GC()
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return Vitals{Goroutines: runtime.NumGoroutine(), Heap: m.HeapAlloc, Objects: m.HeapObjects}
+	m := check.Heap()
+	return Vitals{Goroutines: runtime.NumGoroutine(), Heap: uint64(m.Bytes), Objects: uint64(m.Objects)}
 }
 
 // Flat checks that a series, in the order of time, does not grow. It compares the median of the later half with

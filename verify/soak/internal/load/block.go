@@ -96,11 +96,11 @@ func (b *blocker) held(n int, release func()) {
 	task, wait := barrier(b.limit)
 	var all team
 	all.each(b.Round, b.limit, func(rnd *rand.Rand) {
-		spin(rnd.IntN(2000))
+		Spin(rnd.IntN(2000))
 		b.hand(task)
 	})
 	if one(b.Rand, 3) {
-		spin(b.Rand.IntN(10_000))
+		Spin(b.Rand.IntN(10_000))
 	} else {
 		for s := b.pool.Stats(); s.Queued+s.Waiting < n; s = b.pool.Stats() {
 			time.Sleep(5 * time.Microsecond)
@@ -139,11 +139,11 @@ func (b *blocker) lone() {
 			b.hand(task)
 			wait()
 		} else {
-			id := b.hand(func() { spin(length) })
-			spin(b.Rand.IntN(3000))
+			id := b.hand(func() { Spin(length) })
+			Spin(b.Rand.IntN(3000))
 			b.pool.Wait()
 			b.ledger.Ended("Wait", id)
 		}
-		spin(b.Rand.IntN(1000))
+		Spin(b.Rand.IntN(1000))
 	}
 }

@@ -76,7 +76,7 @@ func (g *grouped) batch(n int) {
 	if cancelled {
 		after := g.Rand.IntN(5000)
 		canceller.Go(func() {
-			spin(after)
+			Spin(after)
 			g.lib.Cancel(errFailed)
 		})
 	}

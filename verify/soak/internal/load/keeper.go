@@ -43,7 +43,7 @@ func keeper(r *Round) {
 		all.each(r, 1, func(rnd *rand.Rand) {
 			for range 20 {
 				k.keeper.Reset()
-				spin(rnd.IntN(5000))
+				Spin(rnd.IntN(5000))
 				runtime.Gosched()
 			}
 		})

@@ -129,7 +129,7 @@ func anyToil(rnd *rand.Rand) toil { return toil(rnd.IntN(64)) }
 func (t toil) do() {
 	switch {
 	case t < 8:
-		spin(int(t) * 100)
+		Spin(int(t) * 100)
 	case t < 14:
 		runtime.Gosched()
 	case t < 16:
@@ -137,8 +137,8 @@ func (t toil) do() {
 	}
 }
 
-// spin computes for n steps of a nanosecond or so.
-func spin(n int) {
+// Spin computes for n steps of a nanosecond or so.
+func Spin(n int) {
 	x := uint32(n)
 	for range n {
 		x = x*1664525 + 1013904223

@@ -62,6 +62,8 @@ type site struct {
 	*Round
 	course
 	pool   face.Pool[errand]
+	plain  *weir.Pool                                // the same, unless it has another type
+	call   func(ctx context.Context, e errand) error // waits for a task; nil if the pool has no such method
 	limit  int
 	ledger *books.Ledger
 	gauge  *books.Gauge
@@ -149,7 +151,10 @@ func (c course) open(r *Round) *site {
 	switch kind {
 	case 0:
 		pool := face.New(s.limit, s.do, append(opts, weir.OnError(s.onError))...)
-		s.pool = plain{pool, s.do}
+		s.pool, s.plain = pool, pool.Pool
+		s.call = func(ctx context.Context, e errand) error {
+			return pool.Do(ctx, func(context.Context) error { s.do(e); return nil })
+		}
 		s.wood = newWood(r, pool.Pool, s.limit, s.ledger, s.gauge)
 		s.wood.stormy = true
 		s.drops = one(r.Rand, 2)
@@ -157,9 +162,10 @@ func (c course) open(r *Round) *site {
 		s.pool = face.NewFunc(s.limit, s.do, opts...)
 	case 2:
 		opts = append(opts, weir.OnOpenError(func(e *weir.OpenError) { s.ledger.Returned(e.Arg.(errand).id) }))
-		s.pool = stateful{weir.NewStateful(s.limit, s.values.open, func(v *owned, e errand) {
+		pool := weir.NewStateful(s.limit, s.values.open, func(v *owned, e errand) {
 			s.ledger.Run(e.id, s.gauge, func() { s.values.use(v, func() { s.work(e) }) })
-		}, s.values.dispose, opts...)}
+		}, s.values.dispose, opts...)
+		s.pool, s.call = stateful{pool}, pool.Call
 	}
 	return s
 }
@@ -243,7 +249,7 @@ func (s *site) onExpired(err error) {
 }
 
 // goes hands a task to a Pool, with a context that may end while it is queued.
-func (s *site) goes(p plain, rnd *rand.Rand, e errand) error {
+func (s *site) goes(rnd *rand.Rand, e errand) error {
 	ctx := weir.Label(context.Background(), strconv.Itoa(e.id))
 	if s.drops && one(rnd, 2) {
 		var cancel context.CancelFunc
@@ -251,7 +257,7 @@ func (s *site) goes(p plain, rnd *rand.Rand, e errand) error {
 		defer cancel()
 		ctx = weir.Label(ctx, strconv.Itoa(e.id))
 	}
-	return p.Go(ctx, func(ctx context.Context) error {
+	return s.plain.Go(ctx, func(ctx context.Context) error {
 		if e.id%3 == 0 {
 			_ = ctx.Done()
 		}
@@ -280,8 +286,7 @@ func (s *site) work(e errand) {
 func (s *site) hand(rnd *rand.Rand, sender int) {
 	e := errand{s.ledger.New(), sender, ends, anyToil(rnd), time.Now()}
 	way := rnd.IntN(s.ways)
-	caller, calls := s.pool.(caller)
-	if way == 3 && !calls {
+	if way == 3 && s.call == nil {
 		way = 2
 	}
 	if s.faults && way < 3 && one(rnd, 3) { // the panic of a call is the caller's
@@ -293,18 +298,18 @@ func (s *site) hand(rnd *rand.Rand, sender int) {
 	var err error
 	switch way {
 	case 0:
-		err = s.pool.Submit(e)
+		err = s.pool.Invoke(e)
 	case 1:
-		err = s.pool.TrySubmit(e)
+		err = s.pool.TryInvoke(e)
 	case 2:
-		if p, ok := s.pool.(plain); ok && one(rnd, 2) {
-			err = s.goes(p, rnd, e)
+		if s.plain != nil && one(rnd, 2) {
+			err = s.goes(rnd, e)
 		} else {
-			err = s.pool.SubmitContext(ctx, e)
+			err = s.pool.InvokeContext(ctx, e)
 		}
 	case 3:
 		s.called.Store(true)
-		err = caller.Call(ctx, e)
+		err = s.call(ctx, e)
 	}
 	s.Check(!late || err != nil, "a pool has accepted a task after Close had returned")
 	s.ledger.Settle(e.id, err)
@@ -375,7 +380,7 @@ func (s *site) storms(rnd *rand.Rand) {
 	switch rnd.IntN(4) {
 	case 0:
 		s.pool.Pause()
-		spin(rnd.IntN(3000))
+		Spin(rnd.IntN(3000))
 		s.pool.Resume()
 	case 1:
 		s.limit = change(rnd, s.pool, s.gauge, s.limit)
@@ -392,7 +397,7 @@ func (s *site) ends() { pick(s.Rand, s.closes, s.shutsDown)() }
 func (s *site) closes() {
 	var all team
 	all.each(s.Round, 1+s.Rand.IntN(3), func(rnd *rand.Rand) {
-		spin(rnd.IntN(5000))
+		Spin(rnd.IntN(5000))
 		ids := s.ledger.Accepted()
 		s.pool.Close()
 		s.closed.Store(true)
@@ -413,31 +418,9 @@ func (s *site) shutsDown() {
 	}
 }
 
-// caller is a pool that can wait for a task.
-type caller interface {
-	Call(ctx context.Context, e errand) error
-}
-
-// plain is a pool whose Do is a Call.
-type plain struct {
-	*face.Closures[errand]
-	run func(e errand)
-}
-
-func (p plain) Call(ctx context.Context, e errand) error {
-	return p.Do(ctx, func(context.Context) error { p.run(e); return nil })
-}
-
 // stateful has the methods of a [face.Pool].
 type stateful struct {
 	*weir.Stateful[*owned, errand]
-}
-
-func (p stateful) Submit(e errand) error    { return p.Invoke(e) }
-func (p stateful) TrySubmit(e errand) error { return p.TryInvoke(e) }
-
-func (p stateful) SubmitContext(ctx context.Context, e errand) error {
-	return p.InvokeContext(ctx, e)
 }
 
 func (p stateful) Shutdown(ctx context.Context) (func() []errand, error) {
@@ -470,7 +453,7 @@ func still(r *Round) {
 	})
 	for range high {
 		let <- struct{}{}
-		spin(r.Rand.IntN(3000))
+		Spin(r.Rand.IntN(3000))
 	}
 	sender.Wait()
 	p.Close()

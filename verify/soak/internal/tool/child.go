@@ -7,15 +7,16 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/64ed045f/weir/verify/soak/internal/books"
+	"github.com/64ed045f/weir/verify/soak/internal/load"
 	"github.com/64ed045f/weir/verify/soak/internal/run"
 )
 
@@ -41,7 +42,7 @@ func (o *options) runChild(stdin io.Reader, stdout io.Writer) int {
 		os.Exit(exitInterrupted)
 	}()
 	for range o.spin {
-		go spinForever()
+		go load.Spin(math.MaxInt) // in a loop that only the scheduler interrupts
 	}
 	r := run.New(o.seed, o.patience, o.loads)
 	series := make(chan []books.Vitals, 1)
@@ -68,17 +69,6 @@ func (o *options) runChild(stdin io.Reader, stdout io.Writer) int {
 		return exitBreach
 	}
 	return exitFine
-}
-
-var spun atomic.Uint32
-
-// spinForever computes, in a loop that only the scheduler interrupts.
-func spinForever() {
-	for x := uint32(1); ; x = x*1664525 + 1013904223 {
-		if x == 0 {
-			spun.Add(1)
-		}
-	}
 }
 
 // run runs a child under a setting for a share of the time.
