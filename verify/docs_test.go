@@ -1,36 +1,31 @@
 package verify_test
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/verify/internal/plant"
+	"github.com/64ed045f/weir/verify/peers"
 )
 
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
 // tests returns the names of all tests and fuzz targets of the tree.
-func tests(t *testing.T) map[string]bool {
+func tests(t *testing.T) []string {
 	t.Helper()
-	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
-	names := map[string]bool{}
-	err := filepath.WalkDir(plant.Root(), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		source, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		for _, match := range declared.FindAllSubmatch(source, -1) {
-			names[string(match[1])] = true
-		}
-		return nil
-	})
+	names, err := peers.Names(plant.Root())
 	check.Must(t, err)
+	for i, name := range names {
+		_, name, _ = strings.Cut(name, ".") // behind the package
+		names[i], _, _ = strings.Cut(name, "/")
+	}
 	return names
 }
 
@@ -43,29 +38,21 @@ func TestThePagesNameOnlyTestsAndFilesThatExist(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
 	folder := regexp.MustCompile("`((?:verify|internal|docs|par|reuse|weirhttp|cmd|lab)/[\\w/.]*)`")
 	for _, page := range []string{"promises.md", "testing.md"} {
-		text, err := os.ReadFile(filepath.Join(plant.Root(), "docs", page))
-		check.Must(t, err)
-		for _, match := range named.FindAllStringSubmatch(string(text), -1) {
-			if match[2] == "" && !names[match[1]] || match[2] != "" && !anyHasPrefix(names, match[1]) {
+		text := plant.Text(t, "docs/"+page)
+		for _, match := range named.FindAllStringSubmatch(text, -1) {
+			if !slices.ContainsFunc(names, func(name string) bool {
+				return name == match[1] || match[2] != "" && strings.HasPrefix(name, match[1])
+			}) {
 				t.Errorf("%s names %s, which is no test", page, match[1])
 			}
 		}
-		for _, match := range link.FindAllStringSubmatch(string(text), -1) {
+		for _, match := range link.FindAllStringSubmatch(text, -1) {
 			exists(t, page, filepath.Join("docs", match[1]))
 		}
-		for _, match := range folder.FindAllStringSubmatch(string(text), -1) {
+		for _, match := range folder.FindAllStringSubmatch(text, -1) {
 			exists(t, page, match[1])
 		}
 	}
-}
-
-func anyHasPrefix(names map[string]bool, prefix string) bool {
-	for name := range names {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 func exists(t *testing.T, page, path string) {
@@ -76,12 +63,8 @@ func exists(t *testing.T, page, path string) {
 }
 
 func TestEachPromiseHasASectionWithItsReasonAndItsChecks(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(plant.Root(), "docs", "promises.md"))
-	check.Must(t, err)
-	promises, err := os.ReadFile(filepath.Join(plant.Root(), "doc.go"))
-	check.Must(t, err)
-	sections := regexp.MustCompile(`(?m)^## (\d+)\. `).Split(string(text), -1)[1:]
-	if want := len(regexp.MustCompile(`(?m)^//  +\d+\. `).FindAll(promises, -1)); len(sections) != want || want == 0 {
+	sections := regexp.MustCompile(`(?m)^## (\d+)\. `).Split(plant.Text(t, "docs/promises.md"), -1)[1:]
+	if want := len(regexp.MustCompile(`(?m)^//  +\d+\. `).FindAllString(plant.Text(t, "doc.go"), -1)); len(sections) != want || want == 0 {
 		t.Errorf("%d sections for %d promises", len(sections), want)
 	}
 	for i, section := range sections {

@@ -36,9 +36,7 @@ func TestTheModulesCanBeRequiredFromOutside(t *testing.T) {
 		"GOPROXY=file://" + filepath.ToSlash(proxy) + ",file://" + filepath.ToSlash(known) + "/cache/download," + others,
 	}
 	write(t, home, "go.mod", "module example.com/user\n\ngo 1.26.0\n\nrequire "+library+" "+version+"\n")
-	program, err := os.ReadFile(filepath.Join("testdata", "user", "main.go"))
-	check.Must(t, err)
-	write(t, home, "main.go", string(program))
+	write(t, home, "main.go", plant.Text(t, "verify/testdata/user/main.go"))
 	if out := command(t, home, env, "go", "run", "."); !strings.HasSuffix(out, "<nil> <nil> [1 4] <nil>\n") {
 		t.Errorf("the user's program prints %q", out)
 	}
@@ -61,11 +59,9 @@ func publish(t *testing.T, proxy, name, folder, version string) {
 		Time    time.Time
 	}{version, time.Now().UTC()})
 	check.Must(t, err)
-	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	check.Must(t, err)
 	write(t, to, "list", version+"\n")
 	write(t, to, version+".info", string(info))
-	write(t, to, version+".mod", string(text))
+	write(t, to, version+".mod", plant.Text(t, path.Join(folder, "go.mod")))
 	out, err := os.Create(filepath.Join(to, version+".zip"))
 	check.Must(t, err)
 	check.Must(t, zip.CreateFromDir(out, module.Version{Path: name, Version: version}, dir))
@@ -91,11 +87,7 @@ func command(t *testing.T, dir string, env []string, name string, args ...string
 
 func TestACommandsModuleWithoutTheWorkspaceIsItsModuleWithAReplaceLine(t *testing.T) {
 	for _, command := range []string{"weir", "weir-top"} {
-		read := func(name string) string {
-			text, err := os.ReadFile(filepath.Join(plant.Root(), "cmd", command, name))
-			check.Must(t, err)
-			return string(text)
-		}
+		read := func(name string) string { return plant.Text(t, path.Join("cmd", command, name)) }
 		local := regexp.MustCompile(`(?m)^(//.*|replace `+library+` => \.\./\.\.)\n`).ReplaceAllString(read("local.mod"), "")
 		if strings.ReplaceAll(local, "\n\n\n", "\n\n") != read("go.mod") {
 			t.Errorf("%s: local.mod is not go.mod with a replace line", command)
@@ -112,10 +104,8 @@ func TestOneScriptTagsAllModules(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, name := range []string{"CHANGELOG.md", "go.mod", "tools/release.sh", "cmd/weir/go.mod", "cmd/weir/local.mod", "lab/go.mod", "verify/go.mod"} {
-		text, err := os.ReadFile(filepath.Join(plant.Root(), filepath.FromSlash(name)))
-		check.Must(t, err)
 		check.Must(t, os.MkdirAll(filepath.Join(dir, path.Dir(name)), 0o755))
-		write(t, dir, name, string(text))
+		write(t, dir, name, plant.Text(t, name))
 	}
 	env := []string{"GOWORK=off", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}
 	commit := func() {

@@ -2,6 +2,7 @@
 package check
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -84,6 +85,21 @@ func Exits(f func()) bool {
 	}()
 	<-done
 	return !returned
+}
+
+// Sleep sleeps for d, or until ctx is done. It reports whether d is over and ctx was not done before.
+func Sleep(ctx context.Context, d time.Duration) bool {
+	if d == 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // Tries yields to other goroutines until the condition holds, at most n times. It reports whether the

@@ -26,10 +26,16 @@ func usual(everyday, proofs int) int {
 // processes is into how many processes the scenes of the engine are divided; the others have one.
 const processes = 4
 
-func TestNoInterleavingBreaksAPromise(t *testing.T) {
+// needsAll skips a test if one scene or one bug is looked at.
+func needsAll(t *testing.T) {
+	t.Helper()
 	if *scene != "" || *only != "" {
 		t.Skip("one scene or one bug is looked at")
 	}
+}
+
+func TestNoInterleavingBreaksAPromise(t *testing.T) {
+	needsAll(t)
 	var total report
 	complete := map[int]int{} // scenes by the number of preemptions with which all executions were visited
 	var cpu time.Duration
@@ -160,9 +166,7 @@ func hunt(t *testing.T, bug plant.Bug) (found *report, executions int) {
 
 // Nearly all executions here are random. In other searches those follow at the end.
 func TestRandomSearchFindsPlantedBugs(t *testing.T) {
-	if *scene != "" || *only != "" {
-		t.Skip("one scene or one bug is looked at")
-	}
+	needsAll(t)
 	plant.NeedsProofs(t)
 	for _, bug := range plant.LockFree() {
 		if bug.Scene == "" || bug.Rare {
@@ -182,9 +186,7 @@ func TestRandomSearchFindsPlantedBugs(t *testing.T) {
 
 // A schedule that a run has printed leads to the same end, and to none without the bug.
 func TestAScheduleReplaysTheFailure(t *testing.T) {
-	if *scene != "" || *only != "" {
-		t.Skip("one scene or one bug is looked at")
-	}
+	needsAll(t)
 	const part = explore.Part("internal/engine")
 	const bug, where = "ready-before-permits", "two submitters, one worker"
 	reports, outcome := run(t, part, bug, "-explore.scene="+where)

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -103,14 +102,6 @@ func partOf(t *testing.T, scene string) explore.Part {
 		}
 	}
 	return "internal/engine"
-}
-
-// read returns the text of a file of the tree.
-func read(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(plant.Root(), filepath.FromSlash(name)))
-	check.Must(t, err)
-	return string(text)
 }
 
 // report is what the program prints of each scene.

@@ -11,9 +11,9 @@ import (
 
 // In testdata, before.txt has each operation that the rewriter knows, and after.txt what it makes of them.
 func TestTheRewriterKnowsEveryOperation(t *testing.T) {
-	texts, err := explore.Rewrite(map[string]string{"p.go": read(t, "verify/explore/testdata/before.txt")})
+	texts, err := explore.Rewrite(map[string]string{"p.go": plant.Text(t, "verify/explore/testdata/before.txt")})
 	check.Must(t, err)
-	got, want := strings.Split(texts["p.go"], "\n"), strings.Split(read(t, "verify/explore/testdata/after.txt"), "\n")
+	got, want := strings.Split(texts["p.go"], "\n"), strings.Split(plant.Text(t, "verify/explore/testdata/after.txt"), "\n")
 	for i := range min(len(got), len(want)) {
 		if strings.TrimSpace(got[i]) != strings.TrimSpace(want[i]) {
 			t.Errorf("line %d:\n%s\nwant:\n%s", i+1, got[i], want[i])
@@ -65,7 +65,7 @@ func TestLinesKeepTheirNumbers(t *testing.T) {
 			if _, ok := planted[name]; ok {
 				continue
 			}
-			if tree := read(t, name); strings.Count(text, "\n") != strings.Count(tree, "\n") {
+			if tree := plant.Text(t, name); strings.Count(text, "\n") != strings.Count(tree, "\n") {
 				t.Errorf("%s has another number of lines", name)
 			}
 		}

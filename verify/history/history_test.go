@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+	"go.uber.org/goleak"
 )
 
 var (
@@ -19,6 +20,8 @@ var (
 	seed   = flag.Uint64("history.seed", 1, "what the scripts are drawn from; what happens then is the scheduler's")
 	hangs  = flag.Duration("history.hangs", time.Minute, "after how long one history counts as hanging")
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // The rounds go through these in blocks.
 var processors = []int{1, 2, 8}

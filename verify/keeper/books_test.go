@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/reuse"
 )
 
@@ -222,13 +223,7 @@ func (b *books) leave(ctx context.Context, o *thing, a activity, f fate) (err er
 func (f *fate) last(ctx context.Context) {
 	if !f.heeds {
 		time.Sleep(f.lasts)
-		return
-	}
-	timer := time.NewTimer(f.lasts)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
+	} else if !check.Sleep(ctx, f.lasts) {
 		f.ending = fails
 	}
 }

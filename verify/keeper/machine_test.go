@@ -3,16 +3,26 @@ package keeper_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/reuse"
 )
+
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", "1000"); err != nil { // the command line may still say otherwise
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // machine is a keeper, its books, and its users.
 type machine struct {
@@ -245,18 +255,12 @@ func (m *machine) give(t *rapid.T, note func(o *thing), how func(l reuse.Lease[*
 	m.mu.Unlock()
 	how(l)
 	for _, again := range []func(){l.Put, l.Discard, func() { l.Detach() }, func() { l.Value() }} {
-		if !panicsAt(again) {
+		if check.Caught(again) == nil {
 			m.mu.Lock()
 			m.mustNot("the lease of object %d was used twice", o.number)
 			m.mu.Unlock()
 		}
 	}
-}
-
-func panicsAt(f func()) (panicked bool) {
-	defer func() { panicked = recover() != nil }()
-	f()
-	return false
 }
 
 func (m *machine) put(t *rapid.T) {

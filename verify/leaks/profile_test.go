@@ -8,10 +8,16 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/64ed045f/weir/verify/leaks_test.waitForever"))
+}
 
 // forever returns the stacks of the goroutines that can never go on, since no goroutine that runs can
 // reach what they wait for. Go 1.26 can find them if it was built with

@@ -2,8 +2,6 @@ package peers_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,9 +14,7 @@ import (
 // page reads docs/peers.md.
 func page(t *testing.T) []peers.Section {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(plant.Root(), "docs", "peers.md"))
-	check.Must(t, err)
-	sections, err := peers.Read(string(text))
+	sections, err := peers.Read(plant.Text(t, "docs/peers.md"))
 	check.Must(t, err)
 	if len(sections) != len(casesOf) {
 		t.Fatalf("the page has %d peers, and there are cases for %d", len(sections), len(casesOf))

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/64ed045f/weir/verify/places"
 )
 
@@ -14,6 +16,8 @@ var (
 	programs = flag.Int("places.programs", 0, "how many programs to draw; 0 for 2000, or 1000 under -short")
 	seed     = flag.Uint64("places.seed", 1, "what they are drawn from")
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // source returns the random numbers of the program that bears the number.
 func source(number int) *rand.Rand { return rand.New(rand.NewPCG(*seed, uint64(number))) }

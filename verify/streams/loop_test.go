@@ -59,9 +59,7 @@ type loopRun struct {
 func playLoop(p *loopPlan) *loopRun {
 	n := len(p.source.delays)
 	r := &loopRun{run: newRun(&p.plan), form: p.form, ended: make([]atomic.Int64, n), started: make([]atomic.Int64, n)}
-	end := r.trouble()
-	func() {
-		defer func() { r.outcome = recover() }()
+	r.finish(func() {
 		switch p.source.kind {
 		case slice:
 			loop(r, r.slice())
@@ -72,13 +70,7 @@ func playLoop(p *loopPlan) *loopRun {
 		default:
 			loop(r, par.Results(r.items))
 		}
-	}()
-	r.end = r.now()
-	r.atRest()
-	close(r.over)
-	r.cancel(nil)
-	end()
-	r.others.Wait()
+	})
 	return r
 }
 
@@ -125,10 +117,7 @@ func loop[S par.Source[[]int]](r *loopRun, from S) {
 
 // counted is the sequence, which sees how far it is read.
 func (r *loopRun) counted(yield func([]int) bool) {
-	for item, err := range r.items {
-		if err != nil {
-			panic(err) // only a source with errors has any
-		}
+	for item := range r.sequence {
 		// What the pool refuses is never called.
 		if n := r.pending.Add(1); n > int64(r.plan.stages[0].limit)+1 && !r.mayRefuse() {
 			r.mustNot("%d items were taken whose calls have not ended", n)

@@ -84,6 +84,18 @@ func newRun(p *plan) *run {
 
 func (r *run) now() time.Duration { return time.Since(r.begin) }
 
+// finish runs the stream, or the loop, to its end, and waits for all others.
+func (r *run) finish(do func()) {
+	end := r.trouble()
+	r.outcome = check.Caught(do)
+	r.end = r.now()
+	r.atRest()
+	close(r.over)
+	r.cancel(nil)
+	end()
+	r.others.Wait()
+}
+
 // mustNot notes what must not be.
 func (r *run) mustNot(format string, args ...any) {
 	r.mu.Lock()
@@ -211,17 +223,7 @@ func (c *call) last(ctx context.Context) bool {
 		time.Sleep(c.lasts)
 		return true
 	}
-	if c.lasts == 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(c.lasts)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return check.Sleep(ctx, c.lasts)
 }
 
 // inner runs a loop inside a call, and checks it.

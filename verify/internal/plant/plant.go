@@ -15,6 +15,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"testing"
+
+	"github.com/64ed045f/weir/internal/check"
 
 	// The text of these is read from the tree, by compilers started here, so that the go
 	// command does not know that a test depends on it. It would take results for valid that
@@ -68,6 +71,14 @@ func On(n string) bool { return n == name }
 func Root() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..", "..")
+}
+
+// Text returns the text of a file of the repository, by its name from the root, with slashes.
+func Text(tb testing.TB, name string) string {
+	tb.Helper()
+	text, err := os.ReadFile(filepath.Join(Root(), filepath.FromSlash(name)))
+	check.Must(tb, err)
+	return string(text)
 }
 
 // Sources returns the text of every file that differs from the tree when bugs are

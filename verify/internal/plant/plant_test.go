@@ -5,8 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestEveryBugFitsTheTextAndHasANameOfItsOwn(t *testing.T) {
 	seen := map[string]bool{}
