@@ -18,8 +18,7 @@ type groupMachine struct {
 	*world
 	plain  *weir.Pool // nil if the pool is the group's own
 	groups []*group
-	deep   int     // how deep those tasks may lie that have groups of their own; 0 if none has
-	drawn  setting // what the latest group is made with
+	deep   int // how deep those tasks may lie that have groups of their own; 0 if none has
 }
 
 // group is a group of the library, and its model.
@@ -53,14 +52,12 @@ func checkGroups(t *rapid.T, nesting bool) {
 func checkOwnGroup(t *rapid.T) {
 	m := newGroupMachine(t)
 	opts := m.poolOptions(t)
-	g, groupOpts := m.drawGroup(t, nil)
+	parent, modelled := m.drawParent(t)
+	g, groupOpts := m.drawGroup(t, modelled, nil)
+	g.model.Owned = true
 	for _, opt := range groupOpts {
 		opts = append(opts, opt)
 	}
-	parent, modelled := m.drawParent(t)
-	g.model = m.pool.NewGroup(modelled, nil)
-	g.model.Owned = true
-	m.setUp(g)
 	g.lib = weir.NewGroup(parent, m.pool.Limit, opts...)
 	defer m.end(func() {
 		defer func() { _ = recover() }() // of a task: the check has ended
@@ -89,52 +86,46 @@ func (m *groupMachine) poolOptions(t *rapid.T) []weir.Option {
 	}
 }
 
-// setting is what a group is made with.
-type setting struct {
-	limit                     int
-	keepGoing, panicsAsErrors bool
-}
-
-// drawGroup draws what a group is made with. The library has no way to ask for that.
-func (m *groupMachine) drawGroup(t *rapid.T, host *task) (*group, []weir.GroupOption) {
-	g := &group{name: fmt.Sprintf("group %d", len(m.groups)), host: host}
-	var opts []weir.GroupOption
-	m.drawn = setting{}
+// drawGroup draws the model of a group, and what the library's must be made with.
+func (m *groupMachine) drawGroup(t *rapid.T, parent *model.Context, host *task) (*group, []weir.GroupOption) {
+	var above *model.Task
+	if host != nil {
+		above = host.model
+	}
+	g := &group{model: m.pool.NewGroup(parent, above), name: fmt.Sprintf("group %d", len(m.groups)), host: host}
+	m.groups = append(m.groups, g)
+	opts := drawOptions(t, g.model)
 	if n := between(t, 0, 6, "group limit"); n > 0 && n < 4 {
-		m.drawn.limit = n
+		g.model.Limit = n
 		opts = append(opts, weir.Limit(n))
-	}
-	if rapid.Bool().Draw(t, "keep going") {
-		m.drawn.keepGoing = true
-		opts = append(opts, weir.KeepGoing())
-	}
-	if rapid.Bool().Draw(t, "panics as errors") {
-		m.drawn.panicsAsErrors = true
-		opts = append(opts, weir.PanicsAsErrors())
 	}
 	return g, opts
 }
 
+// drawOptions draws whether a group keeps going, and what becomes of panics.
+func drawOptions(t *rapid.T, g *model.Group) (opts []weir.GroupOption) {
+	if g.KeepGoing = rapid.Bool().Draw(t, "keep going"); g.KeepGoing {
+		opts = append(opts, weir.KeepGoing())
+	}
+	if g.PanicsAsErrors = rapid.Bool().Draw(t, "panics as errors"); g.PanicsAsErrors {
+		opts = append(opts, weir.PanicsAsErrors())
+	}
+	return opts
+}
+
 // newGroup makes a group on the pool: of a task, or of a context from outside.
 func (m *groupMachine) newGroup(t *rapid.T, host *task) {
-	g, opts := m.drawGroup(t, host)
 	var parent context.Context
+	var modelled *model.Context
 	if host == nil {
-		c, modelled := m.drawParent(t)
-		parent, g.model = c, m.pool.NewGroup(modelled, nil)
+		parent, modelled = m.drawParent(t)
 	} else {
 		m.mu.Lock()
 		parent = host.ctx
 		m.mu.Unlock()
-		g.model = m.pool.NewGroup(nil, host.model)
 	}
-	m.setUp(g)
+	g, opts := m.drawGroup(t, modelled, host)
 	g.lib = m.plain.Group(parent, opts...)
-}
-
-func (m *groupMachine) setUp(g *group) {
-	g.model.Limit, g.model.KeepGoing, g.model.PanicsAsErrors = m.drawn.limit, m.drawn.keepGoing, m.drawn.panicsAsErrors
-	m.groups = append(m.groups, g)
 }
 
 // drawParent draws the context that a group is made from.

@@ -19,9 +19,10 @@ func TestMain(m *testing.M) {
 }
 
 // logged keeps what weir logs: panics that no handler gets.
-var logged logRecords
+var logged = logRecords{Handler: slog.DiscardHandler} // for the methods that weir does not use
 
 type logRecords struct {
+	slog.Handler
 	mu       sync.Mutex
 	messages []string
 }
@@ -36,15 +37,7 @@ func (l *logRecords) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// WithAttrs implements [slog.Handler].
-func (l *logRecords) WithAttrs([]slog.Attr) slog.Handler { return l }
-
-// WithGroup implements [slog.Handler].
-func (l *logRecords) WithGroup(string) slog.Handler { return l }
-
-// reset forgets the messages, and take returns them.
-func (l *logRecords) reset() { l.take() }
-
+// take returns the messages, and forgets them.
 func (l *logRecords) take() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -46,19 +46,9 @@ func checkResults(t *rapid.T) {
 		MaxWaiting:  math.MaxInt,
 		IdleTimeout: time.Hour,
 	}
-	var opts []weir.GroupOption
-	keepGoing := rapid.Bool().Draw(t, "keep going")
-	panicsAsErrors := rapid.Bool().Draw(t, "panics as errors")
-	if keepGoing {
-		opts = append(opts, weir.KeepGoing())
-	}
-	if panicsAsErrors {
-		opts = append(opts, weir.PanicsAsErrors())
-	}
 	p := weir.New(m.pool.Limit, weir.Queue(m.pool.Queue), weir.IdleTimeout(time.Hour), weir.OnPanic(m.recordPanic))
 	g := m.pool.NewGroup(nil, nil)
-	g.KeepGoing, g.PanicsAsErrors = keepGoing, panicsAsErrors
-	m.group = p.Group(context.Background(), opts...)
+	m.group = p.Group(context.Background(), drawOptions(t, g)...)
 	m.lib, m.model = weir.NewResults[int](m.group), &model.Results{Group: g}
 	defer m.end(p.Close)
 	steps(t, []action{

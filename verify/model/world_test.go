@@ -45,7 +45,7 @@ type world struct {
 }
 
 func newWorld(t *rapid.T) *world {
-	logged.reset()
+	logged.take()
 	return &world{t: t, begin: time.Now(), ended: make(chan struct{})}
 }
 
