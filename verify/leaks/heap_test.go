@@ -39,6 +39,15 @@ func flat(t *testing.T, n int, load func(n int)) {
 	}
 }
 
+// onPool runs a subtest that fails if load leaves more on the heap of what it does with a pool.
+func onPool(t *testing.T, name string, n int, load func(t *testing.T, p *weir.Pool, n int), opts ...weir.Option) {
+	t.Run(name, func(t *testing.T) {
+		p := weir.New(2, opts...)
+		defer p.Close()
+		flat(t, n, func(n int) { load(t, p, n) })
+	})
+}
+
 // within runs f in a task of a group, and waits for it.
 func within(ctx context.Context, t *testing.T, p *weir.Pool, f func(ctx context.Context)) {
 	g := p.Group(ctx)
@@ -51,39 +60,27 @@ func within(ctx context.Context, t *testing.T, p *weir.Pool, f func(ctx context.
 
 func TestTheHeapIsFlat(t *testing.T) {
 	t.Run("before the first call of Watch", groupsAreFlat) // as far as no other test has called it
-	t.Run("after 10^8 tasks of a pool", func(t *testing.T) {
-		p := weir.New(2)
-		defer p.Close()
-		flat(t, 1e8, func(n int) {
-			for range n {
+	onPool(t, "after 10^8 tasks of a pool", 1e8, func(t *testing.T, p *weir.Pool, n int) {
+		for range n {
+			check.OK(t, p.Submit(nothing))
+		}
+		p.Wait()
+	})
+	onPool(t, "after 10^7 tasks that stood in an unbounded queue", 1e7, func(t *testing.T, p *weir.Pool, n int) {
+		for range n / 10_000 {
+			p.Pause()
+			for range 10_000 {
 				check.OK(t, p.Submit(nothing))
 			}
+			p.Resume()
 			p.Wait()
-		})
-	})
-	t.Run("after 10^7 tasks that stood in an unbounded queue", func(t *testing.T) {
-		p := weir.New(2, weir.Queue(weir.Unbounded))
-		defer p.Close()
-		flat(t, 1e7, func(n int) {
-			for range n / 10_000 {
-				p.Pause()
-				for range 10_000 {
-					check.OK(t, p.Submit(nothing))
-				}
-				p.Resume()
-				p.Wait()
-			}
-		})
-	})
-	t.Run("after 10^6 futures", func(t *testing.T) {
-		p := weir.New(2)
-		defer p.Close()
-		flat(t, 1e6, func(n int) {
-			for range n {
-				weir.Async(t.Context(), p, func(context.Context) (int, error) { return 1, nil })
-			}
-			p.Wait()
-		})
+		}
+	}, weir.Queue(weir.Unbounded))
+	onPool(t, "after 10^6 futures", 1e6, func(t *testing.T, p *weir.Pool, n int) {
+		for range n {
+			weir.Async(t.Context(), p, func(context.Context) (int, error) { return 1, nil })
+		}
+		p.Wait()
 	})
 	t.Run("after 10^5 pools", func(t *testing.T) {
 		flat(t, 1e5, func(n int) {
@@ -189,17 +186,13 @@ func groupsAreFlat(t *testing.T) {
 			})
 		})
 	})
-	t.Run("after 10^5 groups", func(t *testing.T) {
-		p := weir.New(2)
-		defer p.Close()
-		flat(t, 1e5, func(n int) {
-			for range n / 2 {
-				for _, g := range []*weir.Group{p.Group(t.Context()), weir.NewGroup(t.Context(), 2)} {
-					g.Go(succeed)
-					g.Go(succeed)
-					check.OK(t, g.Wait())
-				}
+	onPool(t, "after 10^5 groups", 1e5, func(t *testing.T, p *weir.Pool, n int) {
+		for range n / 2 {
+			for _, g := range []*weir.Group{p.Group(t.Context()), weir.NewGroup(t.Context(), 2)} {
+				g.Go(succeed)
+				g.Go(succeed)
+				check.OK(t, g.Wait())
 			}
-		})
+		}
 	})
 }

@@ -37,6 +37,14 @@ func (w *watch) task(more func()) func() {
 	}
 }
 
+// submit submits n tasks that do nothing.
+func (w *watch) submit(t *testing.T, p *weir.Pool, n int) {
+	t.Helper()
+	for range n {
+		check.OK(t, p.Submit(w.task(nothing)))
+	}
+}
+
 func (w *watch) member(more func(context.Context) error) func(context.Context) error {
 	p := w.payload()
 	return func(ctx context.Context) error {
@@ -128,24 +136,15 @@ var cases = []struct {
 	run  func(t *testing.T, w *watch)
 }{
 	{"tasks that have run", func(t *testing.T, w *watch) {
-		p := newPool(t, weir.Queue(4))
-		for range 100 {
-			check.OK(t, p.Submit(w.task(nothing)))
+		for _, queue := range []int{0, 4} {
+			p := newPool(t, weir.Queue(queue))
+			w.submit(t, p, 100)
+			p.Wait()
 		}
-		p.Wait()
-	}},
-	{"tasks handed over without a queue", func(t *testing.T, w *watch) {
-		p := newPool(t, weir.Queue(0))
-		for range 100 {
-			check.OK(t, p.Submit(w.task(nothing)))
-		}
-		p.Wait()
 	}},
 	{"tasks that have run from an unbounded queue", func(t *testing.T, w *watch) {
 		p, release := hold(t, weir.Queue(weir.Unbounded))
-		for range 10_000 {
-			check.OK(t, p.Submit(w.task(nothing)))
-		}
+		w.submit(t, p, 10_000)
 		release()
 		p.Wait()
 	}},
@@ -182,9 +181,7 @@ var cases = []struct {
 	}},
 	{"tasks that Shutdown has handed back", func(t *testing.T, w *watch) {
 		p, release := hold(t)
-		for range 10 {
-			check.OK(t, p.Submit(w.task(nothing)))
-		}
+		w.submit(t, p, 10)
 		unrun, err := p.Shutdown(ended(t))
 		check.Error(t, err, context.Canceled)
 		if len(unrun) != 10 {
@@ -422,18 +419,16 @@ var cases = []struct {
 
 func TestNothingIsKeptThatIsNotNeeded(t *testing.T) {
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var w watch
-				c.run(t, &w)
-				synctest.Wait()
-				if len(w) == 0 {
-					t.Fatal("nothing was made")
-				}
-				if n := w.kept(); n > 0 {
-					t.Errorf("%d of %d payloads can still be reached", n, len(w))
-				}
-			})
+		check.Bubble(t, c.name, func(t *testing.T) {
+			var w watch
+			c.run(t, &w)
+			synctest.Wait()
+			if len(w) == 0 {
+				t.Fatal("nothing was made")
+			}
+			if n := w.kept(); n > 0 {
+				t.Errorf("%d of %d payloads can still be reached", n, len(w))
+			}
 		})
 	}
 }

@@ -24,8 +24,12 @@ var errBoom = errors.New("boom")
 func succeedTask(context.Context) error { return nil }
 func failTask(context.Context) error    { return errBoom }
 
-// endless is a pool with a queue that never ends, as pond and workerpool make one.
-func endless(limit int) *weir.Pool { return weir.New(limit, weir.Queue(weir.Unbounded)) }
+// endless is a pool with a queue that never ends, as pond and workerpool make one. It is closed at the end of the test.
+func endless(t *testing.T, limit int) *weir.Pool {
+	p := weir.New(limit, weir.Queue(weir.Unbounded))
+	t.Cleanup(p.Close)
+	return p
+}
 
 // nap is what tasks do that take a millisecond and are counted.
 func nap(running *check.Gauge) {

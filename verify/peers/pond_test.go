@@ -15,7 +15,7 @@ import (
 // pondCases show what no test of the library shows as a whole.
 var pondCases = cases{
 	"WhatRunsToItsEndCounts": func(t *testing.T) {
-		p := endless(1)
+		p := endless(t, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		value, err := weir.Async(ctx, p, func(context.Context) (int, error) { cancel(); return 222, errBoom }).Get(t.Context())
 		check.Equal(t, "value", value, 222)
@@ -25,13 +25,12 @@ var pondCases = cases{
 	},
 	// It finds at once that Get blocks for ever. Of the library's tests, another one comes first, and hangs.
 	"AnExitedGoroutineIsCalledThat": func(t *testing.T) {
-		p := endless(1)
+		p := endless(t, 1)
 		_, err := weir.Async(t.Context(), p, func(context.Context) (int, error) { runtime.Goexit(); return 1, nil }).Get(t.Context())
 		check.Error(t, err, weir.ErrGoexit)
-		p.Close()
 	},
 	"TheEndOfTheContextIsToldEvenAfterSuccess": func(t *testing.T) {
-		p := endless(1)
+		p := endless(t, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		g := p.Group(ctx)
 		r := weir.NewResults[string](g)
@@ -45,11 +44,10 @@ var pondCases = cases{
 		}
 		tells(func() { g.Cancel(errBoom) }, errBoom)
 		tells(cancel, context.Canceled)
-		p.Close()
 	},
 	"PartsHaveLimitsOfTheirOwn": func(t *testing.T) {
 		const tasks, pause = 10, 10 * time.Millisecond
-		p := endless(10)
+		p := endless(t, 10)
 		timed := func(ctx context.Context, limit int) error {
 			start := time.Now()
 			g := p.Group(ctx, weir.Limit(limit))
@@ -66,10 +64,9 @@ var pondCases = cases{
 		part.Go(func(ctx context.Context) error { return timed(ctx, 1) })
 		check.OK(t, part.Wait())
 		check.OK(t, whole.Wait())
-		p.Close()
 	},
 	"APartMayHaveMoreThanItsPool": func(t *testing.T) {
-		p := endless(2)
+		p := endless(t, 2)
 		part := p.Group(t.Context(), weir.Limit(3))
 		v := check.NewValve()
 		for range 3 {
@@ -83,15 +80,13 @@ var pondCases = cases{
 		check.Equal(t, "tasks that run in a larger pool", p.Stats().Running, 3)
 		v.Open()
 		check.OK(t, part.Wait())
-		p.Close()
 	},
 	"TheLimitOfThePoolStays": func(t *testing.T) {
-		p := endless(10)
+		p := endless(t, 10)
 		part := p.Group(t.Context(), weir.Limit(5))
 		for _, limit := range []int{7, 1, 20} {
 			part.Resize(limit)
 			check.Equal(t, "limit of the pool", p.Stats().Limit, 10)
 		}
-		p.Close()
 	},
 }

@@ -18,7 +18,7 @@ var workerpoolCases = cases{
 	"WorkersNeverTimeOut": keepsWorkers(weir.IdleTimeout(math.MaxInt64)),
 	"TheQueueIsCountedAtAnyTime": func(t *testing.T) {
 		const workers, submitters, each = 5, 10, 20
-		p := endless(workers)
+		p := endless(t, workers)
 		v := hold(t, p.Submit, workers) // these are not in the queue
 		var submitting sync.WaitGroup
 		for range submitters {
@@ -38,7 +38,7 @@ var workerpoolCases = cases{
 		check.Equal(t, "tasks in the queue at the end", p.Stats().Queued, 0)
 	},
 	"WaitingWhileThePoolIsClosed": func(t *testing.T) {
-		p := endless(1)
+		p := endless(t, 1)
 		v := hold(t, p.Submit, 1)
 		ran := 0
 		task := func(context.Context) error { ran++; return nil }
@@ -63,7 +63,7 @@ var workerpoolCases = cases{
 	},
 	"TheQueueIsGivenBack": func(t *testing.T) {
 		const tasks = 50_000
-		p := endless(1)
+		p := endless(t, 1)
 		v := hold(t, p.Submit, 1)
 		before := check.Heap().Bytes
 		for range tasks {
@@ -84,7 +84,7 @@ var workerpoolCases = cases{
 		runtime.KeepAlive(p)
 	},
 	"PausesAtOnce": func(t *testing.T) {
-		p := endless(25)
+		p := endless(t, 25)
 		var pausing sync.WaitGroup
 		for range 4 {
 			pausing.Go(func() {
@@ -97,10 +97,9 @@ var workerpoolCases = cases{
 		pausing.Wait()
 		check.OK(t, p.Submit(func() {}))
 		p.Wait()
-		p.Close()
 	},
 	"ResumedWithoutAPause": func(t *testing.T) {
-		p := endless(1)
+		p := endless(t, 1)
 		p.Resume()
 		hold(t, p.Submit, 1).Open()
 		p.Wait()
@@ -111,10 +110,9 @@ var workerpoolCases = cases{
 		p.Resume()
 		v.Open()
 		p.Wait()
-		p.Close()
 	},
 	"TasksAreStartedOneInAPeriod": func(t *testing.T) {
-		p := endless(5)
+		p := endless(t, 5)
 		var submitters sync.WaitGroup
 		for _, period := range []time.Duration{100 * time.Millisecond, 300 * time.Millisecond} {
 			submitters.Go(func() {
@@ -130,6 +128,5 @@ var workerpoolCases = cases{
 			})
 		}
 		submitters.Wait()
-		p.Close()
 	},
 }

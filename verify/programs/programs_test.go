@@ -1,14 +1,21 @@
 package programs_test
 
 import (
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 var (
@@ -18,8 +25,33 @@ var (
 	times    = flag.Int("programs.times", 1, "how often each program runs")
 	given    = flag.String("programs.json", "", "run this program")
 	patience = flag.Duration("programs.patience", 5*time.Second, "a program in which nothing happens for so long hangs")
+	known    = flag.Int("programs.known", 200, "how often each of the known programs runs")
 	smaller  = flag.Duration("programs.smaller", 10*time.Second, "how long to look for a smaller program that fails")
 )
+
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil))) // second panics are logged
+	goleak.VerifyTestMain(m)
+}
+
+//go:embed testdata/known.json
+var knownPrograms []byte
+
+// TestKnownProgramsEndAsOnPlainGoroutines runs the programs of testdata/known.json, which were drawn once and have found what
+// few of the drawn ones find: each has lost a task, with a mistake in it that was planted, or was not.
+func TestKnownProgramsEndAsOnPlainGoroutines(t *testing.T) {
+	var programs []*program
+	check.Must(t, json.Unmarshal(knownPrograms, &programs))
+	for i, p := range programs {
+		t.Run(fmt.Sprint(i), func(t *testing.T) { test(t, p, *known) })
+	}
+}
+
+func test(t *testing.T, p *program, times int) {
+	if v := judge(p, times); v.wrong != nil {
+		t.Error(v.tell(p))
+	}
+}
 
 // may is by how much limits may be exceeded. A group's own workers do not tell how many places they have, and the rule bounds what is counted, not how
 // many run: 14 more were seen in some 100 000 programs.
@@ -28,12 +60,8 @@ var may = excess{apart: 32}
 func TestProgramsEndAsOnPlainGoroutines(t *testing.T) {
 	if *given != "" {
 		p := &program{}
-		if err := json.Unmarshal([]byte(*given), p); err != nil {
-			t.Fatal(err)
-		}
-		if v := judge(p, *times); v.wrong != nil {
-			t.Error(v.tell(p))
-		}
+		check.Must(t, json.Unmarshal([]byte(*given), p))
+		test(t, p, *times)
 		return
 	}
 	from := *seed

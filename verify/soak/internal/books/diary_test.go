@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/verify/soak/internal/books"
 )
 
@@ -35,36 +36,34 @@ func TestADiaryReportsEveryFalseAnswer(t *testing.T) {
 		"ended, but may not be over": {true, []int{0}, 40 * ms, 60 * ms, 205 * ms, 50 * ms, ""},
 		"over":                       {true, []int{0}, 40 * ms, 60 * ms, 211 * ms, 50 * ms, "lists task 0, which was over 1ms before the call"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				j := books.NewJournal()
-				d, begin := books.NewDiary(books.New("load", j), 2), time.Now()
-				go func() {
-					time.Sleep(30 * ms)
-					d.Given(0)
-					time.Sleep(10 * ms)
-					d.Run(0, func() { time.Sleep(160 * ms) })
-					time.Sleep(10 * ms)
-					d.Over(0)
-				}()
-				l := d.Looker(c.exact)
-				look := func(at, longer time.Duration, expected func(int) bool, lists ...int) {
-					time.Sleep(time.Until(begin.Add(at)))
-					synctest.Wait()
-					l.Look("Running", longer, expected, func(found func(int, time.Time)) {
-						for _, id := range lists {
-							found(id, begin.Add(c.since))
-						}
-					})
-				}
-				look(c.looks, time.Hour, anyKind)
-				look(c.asks, c.longer, func(id int) bool { return id == 0 }, c.lists...)
-				wantBreach(t, j, c.want)
-				time.Sleep(time.Second)
-				if !d.Ended(0) {
-					t.Error("the task has not ended")
-				}
-			})
+		check.Bubble(t, name, func(t *testing.T) {
+			j := books.NewJournal()
+			d, begin := books.NewDiary(books.New("load", j), 2), time.Now()
+			go func() {
+				time.Sleep(30 * ms)
+				d.Given(0)
+				time.Sleep(10 * ms)
+				d.Run(0, func() { time.Sleep(160 * ms) })
+				time.Sleep(10 * ms)
+				d.Over(0)
+			}()
+			l := d.Looker(c.exact)
+			look := func(at, longer time.Duration, expected func(int) bool, lists ...int) {
+				time.Sleep(time.Until(begin.Add(at)))
+				synctest.Wait()
+				l.Look("Running", longer, expected, func(found func(int, time.Time)) {
+					for _, id := range lists {
+						found(id, begin.Add(c.since))
+					}
+				})
+			}
+			look(c.looks, time.Hour, anyKind)
+			look(c.asks, c.longer, func(id int) bool { return id == 0 }, c.lists...)
+			wantBreach(t, j, c.want)
+			time.Sleep(time.Second)
+			if !d.Ended(0) {
+				t.Error("the task has not ended")
+			}
 		})
 	}
 }
