@@ -1,36 +1,20 @@
 package model_test
 
 import (
-	"math/bits"
 	"slices"
 
 	"pgregory.net/rapid"
+
+	"github.com/64ed045f/weir/verify/internal/draw"
 )
 
-// rapid prefers small numbers, and so the first of several choices. Here each choice comes as often as
-// its weight says.
-
-// between draws a number from low to high.
+// between draws a number from low to high, each as often as the others.
 func between(t *rapid.T, low, high int, what string) int {
-	return low + uniform(high-low+1).Draw(t, what)
+	return low + draw.Below(high-low+1).Draw(t, what)
 }
 
 // oneOf draws one of several.
 func oneOf[E any](t *rapid.T, from []E, what string) E { return from[between(t, 0, len(from)-1, what)] }
-
-// uniform makes numbers below n out of bits. Four more than needed make them even enough.
-func uniform(n int) *rapid.Generator[int] {
-	return rapid.Custom(func(t *rapid.T) int {
-		number := 0
-		for range bits.Len(uint(n-1)) + 4 {
-			number *= 2
-			if rapid.Bool().Draw(t, "bit") {
-				number++
-			}
-		}
-		return number % n
-	})
-}
 
 // pick draws one of those that there are now. If there is none, the step is not possible.
 func pick[E any](t *rapid.T, from []E, what string) E {
@@ -45,7 +29,7 @@ func pickIf[E any](t *rapid.T, from []E, what string, fits func(e E) bool) E {
 	return pick(t, slices.DeleteFunc(slices.Clone(from), func(e E) bool { return !fits(e) }), what)
 }
 
-// action is a kind of step.
+// action is a kind of step, which comes as often as its weight says.
 type action struct {
 	name   string
 	weight int

@@ -69,17 +69,12 @@ func (m *poolMachine) doInside(t *rapid.T) {
 	m.step = fmt.Sprintf("Do in task %d", k.model.ID)
 	want, got, called := errors.New("of the inner task"), error(nil), false
 	k.orders <- order{do: func() {
-		err := m.plain.Do(k.ctx, func(inner context.Context) error {
+		got = m.plain.Do(k.ctx, func(inner context.Context) error {
 			called = alike(inner.Err(), k.ctx.Err())
 			return want
 		})
-		m.mu.Lock()
-		got = err
-		m.mu.Unlock()
 	}}
 	m.rest()
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if k.ctx.Err() != nil {
 		want = context.Cause(k.ctx)
 	}

@@ -31,8 +31,7 @@ type taking struct {
 	group *model.Call // of Wait for the group, which every way is
 	none  bool        // there is nothing to take
 
-	// Under world.mu.
-	got    []model.Result // by a loop
+	got    []model.Result // by a loop, under world.mu
 	values []int          // by Wait
 	winner int            // by First
 }
@@ -132,23 +131,15 @@ func (m *resultsMachine) use(use *taking) (err error) {
 	}
 	switch use.way {
 	case "Wait":
-		values, err := m.lib.Wait()
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		use.values = values
-		return err
+		use.values, err = m.lib.Wait()
 	case "All":
 		m.lib.All()(note)
 	case "Ordered":
 		m.lib.Ordered()(note)
 	default:
-		winner, err := m.lib.First()
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		use.winner = winner
-		return err
+		use.winner, err = m.lib.First()
 	}
-	return nil
+	return err
 }
 
 // look brings the world to rest, and compares it with the model; also what the taker has got.

@@ -63,6 +63,6 @@
 // # The search
 //
 //	go test ./places                              programs made by hand and drawn, and tiny ones under all schedules
-//	go test ./places -places.programs=1000000     more drawn ones; also -places.seed
+//	go test ./places -rapid.checks=1000000        more drawn ones
 //	go test ./places -places.deep                 more tiny ones, which takes a minute or two
 package places

@@ -24,9 +24,8 @@ func TestEveryPlantedMistakeIsFound(t *testing.T) {
 func find(t *testing.T, o places.Options) {
 	t.Helper()
 	for i := range 4000 {
-		r := source(i)
-		p := places.Draw(r.IntN)
-		if seen := runs(p, 4, o, r); seen.Problem != "" {
+		choose := source(i)
+		if seen := runs(places.Draw(choose), 4, o, choose); seen.Problem != "" {
 			t.Logf("program %d: %s", i+1, seen.Problem)
 			return
 		}
