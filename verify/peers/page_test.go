@@ -68,15 +68,21 @@ func TestEveryTestOfAPeerIsOnThePage(t *testing.T) {
 			answered[name] = true
 		}
 		_, names := namesOf(t, s)
-		for _, name := range names {
-			if !answered[name] {
-				t.Errorf("%s has no row", name)
-			}
-			delete(answered, name)
+		same(t, answered, names)
+	}
+}
+
+// same fails the test unless the page names those tests and no others.
+func same(t *testing.T, named map[string]bool, tests []string) {
+	t.Helper()
+	for _, name := range tests {
+		if !named[name] {
+			t.Errorf("the page does not name %s", name)
 		}
-		for name := range answered {
-			t.Errorf("%s has no test %q", s.Name, name)
-		}
+		delete(named, name)
+	}
+	for name := range named {
+		t.Errorf("the page names %s, and there is no such test", name)
 	}
 }
 
@@ -89,7 +95,7 @@ func TestOurTestsExist(t *testing.T) {
 			for _, name := range c.Ours {
 				test, subtest, isSubtest := strings.Cut(name, "/")
 				if test == "TestCases" {
-					named[subtest] = true
+					named[name] = true
 					continue
 				}
 				source, exists := tests[test]
@@ -100,14 +106,10 @@ func TestOurTestsExist(t *testing.T) {
 				}
 			}
 		}
+		var cases []string
 		for name := range casesOf[s.Name] {
-			if !named[s.Name+"/"+name] {
-				t.Errorf("the page does not name TestCases/%s/%s", s.Name, name)
-			}
-			delete(named, s.Name+"/"+name)
+			cases = append(cases, "TestCases/"+s.Name+"/"+name)
 		}
-		for name := range named {
-			t.Errorf("%s: there is no test TestCases/%s", s.Name, name)
-		}
+		same(t, named, cases)
 	}
 }

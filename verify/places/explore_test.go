@@ -33,6 +33,16 @@ func explore(most int, run func(choose func(n int) int) bool) (runs int, complet
 	return most, false
 }
 
+// schedules runs a program under all schedules, or under the first most of them. In none may anything go wrong.
+func schedules(t *testing.T, p *places.Program, most int) (n int, all bool) {
+	return explore(most, func(choose func(n int) int) bool {
+		if seen := places.Run(p, places.Options{Cancels: 1}, choose); seen.Problem != "" {
+			t.Errorf("%s: %v", seen.Problem, p)
+		}
+		return !t.Failed()
+	})
+}
+
 // tiny is a grammar of programs on pools of limit 1.
 type tiny struct {
 	pools int
@@ -91,21 +101,16 @@ func TestTinyProgramsEndUnderEverySchedule(t *testing.T) {
 		all = []tiny{{1, []int{3, 1}, 7}, {2, []int{1, 1}, 7}, {2, []int{2, 1}, 5}, {2, []int{1, 1, 1}, 4}, {3, []int{1, 1, 1}, 3}, {2, []int{2, 1}, 6}, {3, []int{2, 2}, 4}}
 	}
 	for _, g := range all {
-		programs, schedules := 0, 0
+		programs, runs := 0, 0
 		explore(1e9, func(choose func(n int) int) bool {
 			p := g.program(choose)
 			if held, _ := p.Conflict(); held != nil {
 				return true
 			}
-			n, _ := explore(1e9, func(choose func(n int) int) bool {
-				if seen := places.Run(p, places.Options{Cancels: 1}, choose); seen.Problem != "" {
-					t.Errorf("%s: %v", seen.Problem, p)
-				}
-				return !t.Failed()
-			})
-			programs, schedules = programs+1, schedules+n
+			n, _ := schedules(t, p, 1e9)
+			programs, runs = programs+1, runs+n
 			return !t.Failed()
 		})
-		t.Logf("%+v: %d programs, %d schedules", g, programs, schedules)
+		t.Logf("%+v: %d programs, %d schedules", g, programs, runs)
 	}
 }

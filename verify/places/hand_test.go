@@ -121,12 +121,7 @@ func TestProgramsMadeByHand(t *testing.T) {
 			if !hand.ends {
 				return
 			}
-			n, all := explore(2000, func(choose func(n int) int) bool {
-				if seen := places.Run(p, places.Options{Cancels: 1}, choose); seen.Problem != "" {
-					t.Errorf("%s: %v", seen.Problem, p)
-				}
-				return !t.Failed()
-			})
+			n, all := schedules(t, p, 2000)
 			t.Logf("%d schedules, all: %v; %d tasks begun beyond the limit", n, all, seen.Begun)
 		})
 	}

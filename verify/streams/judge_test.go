@@ -1,6 +1,7 @@
 package streams_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -12,13 +13,7 @@ import (
 
 // judge says what was wrong with a stream, if anything.
 func (r *run) judge() error {
-	if r.wrong != nil {
-		return r.wrong
-	}
-	if err := r.limits(); err != nil {
-		return err
-	}
-	if err := r.panicked(); err != nil {
+	if err := cmp.Or(r.wrong, r.limits(), r.panicked()); err != nil {
 		return err
 	}
 	if r.plan.unordered() {

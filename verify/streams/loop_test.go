@@ -1,6 +1,7 @@
 package streams_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,15 +76,7 @@ func playLoop(p *loopPlan) *loopRun {
 }
 
 func loop[S par.Source[[]int]](r *loopRun, from S) {
-	s := &r.plan.stages[0]
-	opts := []par.Option{par.Limit(s.limit)}
-	if s.keepGoing {
-		opts = append(opts, par.KeepGoing())
-	}
-	if s.pooled {
-		opts = append(opts, par.On(r.pool))
-	}
-	work := r.work(0)
+	opts, work := r.plan.stages[0].options(r.run), r.work(0)
 	watched := func(ctx context.Context, item []int) ([]int, error) {
 		r.started[item[0]].Store(1 + int64(r.now()))
 		defer func() {
@@ -136,10 +129,7 @@ func (r *loopRun) mayRefuse() bool {
 
 // judge says what was wrong with a loop, if anything.
 func (r *loopRun) judge() error {
-	if r.wrong != nil {
-		return r.wrong
-	}
-	if err := r.limits(); err != nil {
+	if err := cmp.Or(r.wrong, r.limits()); err != nil {
 		return err
 	}
 	if r.outcome == any("source") && slices.Contains(r.thrown, r.outcome) {

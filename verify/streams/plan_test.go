@@ -271,19 +271,27 @@ func (s *stage) aheadOf() int {
 	return s.ahead
 }
 
-func (s *stage) streamOptions(r *run) []par.StreamOption {
-	opts := []par.StreamOption{par.Limit(s.limit)}
-	if s.ahead > 0 {
-		opts = append(opts, par.Ahead(s.ahead))
-	}
-	if s.unordered {
-		opts = append(opts, par.Unordered())
-	}
+// options are those that a loop has, too.
+func (s *stage) options(r *run) []par.Option {
+	opts := []par.Option{par.Limit(s.limit)}
 	if s.keepGoing {
 		opts = append(opts, par.KeepGoing())
 	}
 	if s.pooled {
 		opts = append(opts, par.On(r.pool))
+	}
+	return opts
+}
+
+func (s *stage) streamOptions(r *run) (opts []par.StreamOption) {
+	for _, opt := range s.options(r) {
+		opts = append(opts, opt)
+	}
+	if s.ahead > 0 {
+		opts = append(opts, par.Ahead(s.ahead))
+	}
+	if s.unordered {
+		opts = append(opts, par.Unordered())
 	}
 	return opts
 }
