@@ -11,15 +11,8 @@
 // A package is explored if it has a file interleave_test.go. Its scenes are ordinary Go in the files
 // interleave_*_test.go; go test ./internal/... runs them with the real scheduler.
 //
-//	go test ./explore                                         every scene, and every mistake
-//	go test ./explore -explore.deep -timeout 2h               more preemptions, then more at random
-//	go test ./explore -explore.most=N -explore.random=N       more of each scene
-//	go test ./explore -explore.bug=NAME -v                    one mistake, in all scenes
-//	go test ./explore -explore.scene=NAME -v                  one scene
-//	go test ./explore -explore.scene=NAME -explore.schedule=1@47.0@60 -v   one execution, step by step
-//
-// The last two also take -explore.bug, and all of them take -explore.random and -explore.seed. After a change
-// of a scene, add -count=1: the go command does not know that these tests read it.
+// docs/testing.md has the commands for one scene, one mistake or one execution. All of them take -explore.random
+// and -explore.seed, and those for a scene -explore.bug, too.
 //
 // The documentation of internal/step says how it searches. The ideas are those of CHESS (Musuvathi and Qadeer,
 // "Iterative context bounding for systematic testing of multithreaded programs", PLDI 2007), of PCT (Burckhardt,

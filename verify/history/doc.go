@@ -30,10 +30,4 @@
 //   - Submitters that wait for room are served in order, but an observer cannot tell from outside when a
 //     submitter began to wait. In a [testing/synctest] bubble it can.
 //   - The histories do not show that a task starts eventually. Each history ends with a Wait for all tasks.
-//
-// # How to run it
-//
-//	go test ./history                           6000 histories
-//	go test ./history -history.rounds=200000    more of them
-//	go test ./history -history.seed=2           other calls
 package history

@@ -11,10 +11,4 @@
 //   - no object outlives its times;
 //   - every error and panic returns to the one user that it concerns;
 //   - every count of Stats is exact.
-//
-// How to run it:
-//
-//	go test ./keeper                               1000 programs
-//	go test ./keeper -rapid.checks=100000          more of them
-//	go test ./keeper -run '^$' -fuzz FuzzKeeper    what the fuzzer makes of them
 package keeper

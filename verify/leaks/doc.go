@@ -3,7 +3,4 @@
 //
 // A pool lives on, with its workers parked and its rings as large as before, while its tasks come and go. So
 // each slot, each place in a queue, and each variable of a worker must release what it held.
-//
-//	go test ./leaks
-//	GOEXPERIMENT=goroutineleakprofile go test ./leaks    also goroutines that can never go on
 package leaks

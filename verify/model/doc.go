@@ -6,8 +6,4 @@
 // The tests of this package run random steps on the library and on the model at once, in [testing/synctest]
 // bubbles. When all goroutines are blocked after a step, each question has only one answer, or a few where
 // weir leaves the answer open. Library and model must agree on it.
-//
-//	go test ./model                               a hundred programs of each kind
-//	go test ./model -rapid.checks=100000          more of them
-//	go test ./model -run '^$' -fuzz FuzzGroups    what the fuzzer makes of them: also FuzzPool and others
 package model

@@ -59,10 +59,4 @@
 //   - all of that work runs on the holder's own pool;
 //   - on the pools of that work, and on all pools to which tasks of those pools hand work, no task takes the
 //     lock or an earlier one.
-//
-// # The search
-//
-//	go test ./places                              programs made by hand and drawn, and tiny ones under all schedules
-//	go test ./places -rapid.checks=1000000        more drawn ones
-//	go test ./places -places.deep                 more tiny ones, which takes a minute or two
 package places

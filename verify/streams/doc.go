@@ -10,8 +10,4 @@
 // items that come out, and the time of each. Where there is a choice, such as which result comes first in an
 // unordered stream, the test checks that nothing is lost, made up or handed over twice. It always checks that
 // the limit and the length ahead hold, and that nothing runs at the end.
-//
-//	go test ./streams                               1500 programs of each kind
-//	go test ./streams -rapid.checks=100000          more of them
-//	go test ./streams -run '^$' -fuzz FuzzStream    what the fuzzer makes of them: also FuzzLoop, FuzzBatchFor
 package streams
