@@ -27,7 +27,7 @@ func (r *round) settle() {
 		}
 	}
 	all := func(*task) bool { return true }
-	for e := range r.events() {
+	for _, e := range r.events() {
 		switch e.action {
 		case wait:
 			bound(e, func(t *task) bool { return t.submitted.end < e.call })
@@ -59,18 +59,8 @@ func (t *task) submits() bool { return t.submitted.end != 0 }
 
 func (t *task) accepted() bool { return t.submits() && t.submitted.err == nil }
 
-// events ranges over everything that clients did.
-func (r *round) events() func(yield func(*event) bool) {
-	return func(yield func(*event) bool) {
-		for _, done := range r.done {
-			for i := range done {
-				if !yield(&done[i]) {
-					return
-				}
-			}
-		}
-	}
-}
+// events returns everything that clients did.
+func (r *round) events() []*event { return slices.Concat(r.done...) }
 
 // once checks that each accepted task ran or was handed back, once, that no other task did, and
 // that no goroutine that waited for it returned earlier.
@@ -91,7 +81,7 @@ func (r *round) once() error {
 			return fmt.Errorf("task %s ended at %d; what waited for it returned at %d", name(i), t.ended, t.over)
 		}
 	}
-	for e := range r.events() {
+	for _, e := range r.events() {
 		switch {
 		case e.action == shutdown && e.err != nil && !errors.Is(e.err, errDone):
 			return fmt.Errorf("Shutdown returned %w", e.err)
@@ -110,8 +100,7 @@ func (r *round) operations() []porcupine.Operation {
 		ops = append(ops, porcupine.Operation{ClientId: client, Input: c, Output: a, Call: from, Return: to})
 	}
 	for client, done := range r.done {
-		for i := range done {
-			e := &done[i]
+		for _, e := range done {
 			switch e.action {
 			case wait, groupWait:
 			case shutdown:
@@ -146,7 +135,7 @@ func (r *round) waited(e *event) bool {
 	if r.refusing || e.action != try && e.action != tryGo {
 		return false
 	}
-	for other := range r.events() {
+	for _, other := range r.events() {
 		waits := other.action == submit || other.action == submitSoon
 		if waits && other.call < e.end && other.end > e.call {
 			return true

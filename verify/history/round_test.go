@@ -19,7 +19,7 @@ type round struct {
 	base  weir.Stats // what it had counted in the beginning
 	clock atomic.Int64
 	tasks []task
-	done  [][]event // what each client did, and behind them the epilogue
+	done  [][]*event // what each client did, and behind them the epilogue
 }
 
 // task is what became of one task.
@@ -54,7 +54,7 @@ func play(s *script) *round {
 	for range s.queue + 2 {
 		tasks = append(tasks, plan{})
 	}
-	r := &round{script: s, tasks: make([]task, len(tasks)), done: make([][]event, len(s.clients)+1)}
+	r := &round{script: s, tasks: make([]task, len(tasks)), done: make([][]*event, len(s.clients)+1)}
 	for i := range r.tasks {
 		r.tasks[i].plan = tasks[i]
 		if tasks[i].gated {
@@ -189,15 +189,15 @@ func (c *client) do(s step) {
 	if s.action.submits() && c.tasks[s.n].gated {
 		c.gated = append(c.gated, s.n) // others may wait for it from now on
 	}
-	c.perform(c.number, event{action: s.action, n: s.n})
+	c.perform(c.number, s.action, s.n)
 	if s.action == tryGo {
 		c.waiting = append(c.waiting, s.n)
 	}
 }
 
-// perform does what an event says, and keeps the outcome.
-func (r *round) perform(client int, e event) event {
-	p := r.pool
+// perform does one thing for a client, and keeps the outcome.
+func (r *round) perform(client int, a action, n int) {
+	e, p := &event{action: a, n: n}, r.pool
 	var g *weir.Group
 	ctx := context.Background()
 	switch e.action {
@@ -253,9 +253,8 @@ func (r *round) perform(client int, e event) event {
 	e.end = r.now()
 	r.done[client] = append(r.done[client], e)
 	if e.action.submits() {
-		r.tasks[e.n].submitted = e
+		r.tasks[e.n].submitted = *e
 	}
-	return e
 }
 
 // errRefused is the false of TryGo, which does not say why: it fits both reasons.
@@ -264,7 +263,7 @@ var errRefused = errors.Join(weir.ErrFull, weir.ErrClosed)
 // epilogue shows the pool at rest, full, and closed.
 func (r *round) epilogue() {
 	last := len(r.clients)
-	do := func(a action, n int) { r.perform(last, event{action: a, n: n}) }
+	do := func(a action, n int) { r.perform(last, a, n) }
 	do(resume, 0)
 	do(wait, 0)
 	do(stats, 0)

@@ -8,8 +8,7 @@ func (r *round) counted() error {
 	var all []*event
 	for client, done := range r.done {
 		atRest := client == len(r.clients)
-		for i := range done {
-			e := &done[i]
+		for _, e := range done {
 			if e.action != stats {
 				continue
 			}
@@ -97,7 +96,7 @@ func (r *round) compare(e *event, atRest bool) error {
 	if s.Running+s.Idle > s.Workers && atRest {
 		return fmt.Errorf("of %d workers %d run and %d are idle", s.Workers, s.Running, s.Idle)
 	}
-	if e == &r.done[len(r.done)-1][len(r.done[len(r.done)-1])-1] && s.Workers != 0 { // the last one, after Close
+	if last := r.done[len(r.clients)]; e == last[len(last)-1] && s.Workers != 0 { // after Close
 		return fmt.Errorf("%d workers after Close", s.Workers)
 	}
 	return nil

@@ -19,15 +19,34 @@ import (
 // slack is how long a token and a place may be there at least before a task must have started.
 const slack = time.Microsecond
 
-// turnstile is a naive token bucket.
+// turnstile is a naive token bucket; nil is one that always has tokens.
 type turnstile struct {
 	limit        *weir.RateLimit
 	every, ahead time.Duration // from one token to the next; how far full may be ahead while there is a token
 	full         time.Duration // when all tokens are there
 }
 
+func newTurnstile(every time.Duration, burst int) *turnstile {
+	return &turnstile{weir.Rate(1, every, burst), every, every * time.Duration(burst-1), 0}
+}
+
+// next returns when there is a token, from now on.
+func (r *turnstile) next(now time.Duration) time.Duration {
+	if r == nil {
+		return now
+	}
+	return max(now, r.full-r.ahead)
+}
+
+// take takes a token.
+func (r *turnstile) take(now time.Duration) {
+	if r != nil {
+		r.full = max(r.full, now) + r.every
+	}
+}
+
 // has reports whether a token has been there for some time.
-func (r *turnstile) has(now time.Duration) bool { return r == nil || r.full+slack-now <= r.ahead }
+func (r *turnstile) has(now time.Duration) bool { return r.next(now-slack) == now-slack }
 
 // hall is a pool or a lane, next to what is known of it.
 type hall struct {
@@ -120,7 +139,7 @@ func checkRates(t *rapid.T) {
 func (d *district) turnstile() *turnstile {
 	every := rapid.SampledFrom([]time.Duration{100 * time.Microsecond, time.Millisecond, 10 * time.Millisecond}).Draw(d.T, "every")
 	burst := rapid.IntRange(1, 4).Draw(d.T, "burst")
-	return &turnstile{weir.Rate(1, every, burst), every, every * time.Duration(burst-1), 0}
+	return newTurnstile(every, burst)
 }
 
 // opens makes a pool, or a lane of any hall.
@@ -186,12 +205,10 @@ func (d *district) starts(h *hall) {
 	if d.passed[h].at == now {
 		delete(d.passed, h) // there are two places: either task may be the first to get here
 	}
-	if r := h.rate; r != nil {
-		if r.full-now > r.ahead {
-			d.errs("a task of %s starts at %v, without a token until %v", h.name, now, r.full-r.ahead)
-		}
-		r.full = max(r.full, now) + r.every
+	if next := h.rate.next(now); next > now {
+		d.errs("a task of %s starts at %v, without a token until %v", h.name, now, next)
 	}
+	h.rate.take(now)
 	h.queued--
 	for x := h; x != nil; x = x.parent {
 		x.running++

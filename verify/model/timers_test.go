@@ -28,9 +28,7 @@ type clockwork struct {
 	starts  []start
 	numbers int  // how often arm was called: the turn of the last
 	unclear bool // two things have happened at once, in either order
-
-	every, burst int64 // of the rate; every is 0 for none
-	filled, at   int64 // what the tokens were worth then
+	rate    *turnstile
 }
 
 // planned is a timer.
@@ -59,12 +57,7 @@ func inOrder(all []start) {
 }
 
 // token returns when the next token is there.
-func (c *clockwork) token() int64 {
-	if c.every == 0 {
-		return c.now
-	}
-	return max(c.now, c.at+c.every-c.filled)
-}
+func (c *clockwork) token() int64 { return int64(c.rate.next(time.Duration(c.now))) }
 
 // advance lets time pass.
 func (c *clockwork) advance(to int64) {
@@ -117,10 +110,7 @@ func (c *clockwork) begin() {
 	c.queue = c.queue[1:]
 	p.queued, p.running = false, c.now+p.lasts
 	c.starts = append(c.starts, start{c.now, p.number})
-	if c.every > 0 {
-		c.filled = min(c.filled+c.now-c.at, c.every*c.burst) - c.every
-		c.at = c.now
-	}
+	c.rate.take(time.Duration(c.now))
 }
 
 // drop takes a task off the queue.
@@ -154,9 +144,8 @@ func checkLater(t *rapid.T) {
 		}
 	})}
 	if rapid.Bool().Draw(t, "rated") {
-		w.model.every, w.model.burst = tick*rapid.Int64Range(1, 5).Draw(t, "per"), rapid.Int64Range(1, 3).Draw(t, "burst")
-		w.model.filled = w.model.every * w.model.burst
-		opts = append(opts, weir.Rate(1, time.Duration(w.model.every), int(w.model.burst)))
+		w.model.rate = newTurnstile(time.Duration(tick*rapid.IntRange(1, 5).Draw(t, "per")), rapid.IntRange(1, 3).Draw(t, "burst"))
+		opts = append(opts, w.model.rate.limit)
 	}
 	w.pool = weir.New(100, opts...)
 	defer w.pool.Close()
