@@ -197,8 +197,8 @@ func (d *district) starts(h *hall) {
 	defer d.mu.Unlock()
 	now := time.Since(d.begin)
 	for _, other := range d.halls {
-		siblings := other.parent != nil && other.parent == h.parent
-		if siblings && other.priority > h.priority && d.waits(other, now) && (other.rate == h.rate && h.rate == h.parent.rate || other.rate.has(now)) {
+		siblings := other.parent != nil && other.parent == h.parent && other.priority > h.priority
+		if siblings && d.waits(other, now) && (other.rate == h.rate && h.rate == h.parent.rate || other.rate.has(now) && !h.races(other)) {
 			d.passed[other] = passing{now, fmt.Sprintf("a task of %s starts at %v, and %s has a higher priority", h.name, now, other.name)}
 		}
 	}
@@ -214,6 +214,15 @@ func (d *district) starts(h *hall) {
 		x.running++
 		x.changed = now
 	}
+}
+
+// races reports whether a task of h and one of other, each in a place of its own, may be after the same token, which is not their parent's.
+func (h *hall) races(other *hall) bool {
+	free := h.parent.limit - h.parent.running
+	for x := h.parent.parent; x != nil; x = x.parent {
+		free = min(free, x.limit-x.running)
+	}
+	return h.rate != nil && other.rate == h.rate && free > 1
 }
 
 // waits reports whether a task of h has waited for nothing but a token and a place of the parent for some time.
