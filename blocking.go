@@ -9,7 +9,8 @@ import (
 // Blocking calls wait, and gives the place of the task that ctx comes from to any other task
 // meanwhile. It is for waits that the library cannot see, such as a sleep, a back-off, or a channel
 // of the program's own. A wait for a group, a future, Do or Call does not need it, and lends
-// nothing inside it.
+// nothing inside it. Each task in Blocking keeps its goroutine: nothing but a [Limit] of its group
+// bounds how many there are.
 //
 // When wait has returned, panicked, or called [runtime.Goexit], the task waits for a place, unless
 // another of its goroutines waits or is in Blocking. Other tasks of the pool may have all places

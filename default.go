@@ -14,6 +14,6 @@ var defaultPool = sync.OnceValue(func() *Pool {
 
 // Default returns a pool for the whole program, with a limit of 10 000 and the
 // default queue. The first call makes it. The whole program shares it: do not resize
-// or pause it, and do not use it in a [testing/synctest] bubble while other
-// goroutines use it outside. Close and Shutdown panic.
+// or pause it, and do not use it in a [testing/synctest] bubble, which would have to
+// end before its workers do. Close and Shutdown panic.
 func Default() *Pool { return defaultPool() }

@@ -18,8 +18,9 @@ import (
 // again, and the panic or exit goes on in the calling goroutine; [OnPanic] is not called.
 //
 // The context that task gets is ctx as a task of the pool: groups made from it may wait, see
-// promise 9. If ctx is from a task of the pool, task runs in the place of that at once. Close waits
-// for task to end, and so does Wait if it was called later.
+// promise 9. If ctx is from a task of the pool, task runs in the place of that at once, and beyond
+// the limit if that has given its place up by [Blocking]. Close waits for task to end, and so does
+// Wait if it was called later.
 func (p *Pool) Do(ctx context.Context, task func(ctx context.Context) error) error {
 	mustPool(p != nil)
 	mustContext(ctx != nil)

@@ -14,7 +14,8 @@ import (
 // have been idle for the [IdleTimeout].
 //
 // A pool that is no longer used need not be closed: it holds no goroutine once
-// its workers have expired. Close it to know that its tasks are done.
+// its workers have expired. Close it to know that its tasks are done, and in a
+// [testing/synctest] bubble, which ends only when its goroutines have.
 type Pool struct {
 	originals race.Map // of tasks, as Submit was given them; for Shutdown
 	core      core

@@ -454,7 +454,7 @@ func Example_recipeFirst() {
 		}
 	}
 
-	pages := weir.NewResults[string](weir.NewGroup(ctx, max(1, len(mirrors)), weir.KeepGoing())) // one that fails ends no other
+	pages := weir.NewResults[string](weir.NewGroup(ctx, len(mirrors), weir.KeepGoing())) // one that fails ends no other
 	for _, mirror := range mirrors {
 		pages.Go(func(ctx context.Context) (string, error) { return fetch(ctx, mirror) })
 	}

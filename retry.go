@@ -32,7 +32,7 @@ type Retrier struct{ policy RetryPolicy }
 // Retry returns a Retrier that retries failed calls as the policy says. Before the n-th retry it waits a
 // random time between 0 and min(Wait × 2ⁿ⁻¹, MostWait) (exponential back-off with full jitter: Marc Brooker,
 // "Exponential Backoff And Jitter", 2015), or as long as the error asks by [RetryAfter]. Meanwhile the task
-// holds no place, as in [Blocking], but counts under a [Limit] of its group. Retries stop at an error marked
+// holds no place but keeps its goroutine, as in [Blocking], and counts under a [Limit] of its group. Retries stop at an error marked
 // by [Permanent], after Tries or Time, and when the context ends. The final error is a [*RetryError].
 //
 // As an option it applies
