@@ -65,7 +65,7 @@ func (p *plain) once(ctx context.Context, pool, _ int, task func(context.Context
 }
 
 func (p *plain) later(_ time.Duration, pool int, task func(context.Context)) {
-	_ = p.submit(nil, pool, func() { task(context.Background()) })
+	_ = p.submit(context.Background(), pool, func() { task(context.Background()) })
 }
 
 func (p *plain) finish() { p.loose.Wait() }
