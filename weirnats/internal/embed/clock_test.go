@@ -179,7 +179,7 @@ type lineTo chan string
 func (l lineTo) Write(line []byte) (int, error) {
 	select {
 	case l <- string(line):
-	default: // nobody reads any more
+	default: // the reader is gone
 	}
 	return len(line), nil
 }
