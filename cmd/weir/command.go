@@ -31,18 +31,11 @@ It is the command-line tool of the Go library github.com/64ed045f/weir.`,
 		Example: `  weir sum                       MD5 of every file below the current directory
   weir sum -a sha256 dir > sums  SHA-256 of every file below dir
   weir sum -a sha256 -c sums     is every file as it was?`,
-		Version: version(),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return &usageError{cmd, noCommand(cmd, args[0])}
-			}
-			return nil
-		},
+		Version:       version(),
+		Args:          mustName,
 		SilenceErrors: true, // main reports them
 		SilenceUsage:  true, // the whole help would bury the message
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cmd.Help()
-		},
+		RunE:          showHelp,
 	}
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
@@ -50,7 +43,33 @@ It is the command-line tool of the Go library github.com/64ed045f/weir.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
 	root.SetVersionTemplate("weir {{.Version}}\n")
 	root.AddCommand(newSumCommand(streams), newTopCommand(streams))
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, own := range root.Commands() { // Cobra's own two take any name, and exit as if all were well
+		switch own.Name() {
+		case "help":
+			own.Args = func(cmd *cobra.Command, args []string) error {
+				found, left, err := root.Find(args)
+				if err != nil || len(left) > 0 {
+					return mustName(found, append(left, args...))
+				}
+				return nil
+			}
+		case "completion":
+			own.Args, own.RunE = mustName, showHelp
+		}
+	}
 	return root
+}
+
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// mustName refuses arguments of a command that has only commands: none of these has that name.
+func mustName(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &usageError{cmd, noCommand(cmd, args[0])}
+	}
+	return nil
 }
 
 // version describes this build: the version of the module, the commit if it was built in a checkout, and the
@@ -73,9 +92,9 @@ func version() string {
 }
 
 // noCommand returns an error that suggests the command that the user may have meant.
-func noCommand(root *cobra.Command, name string) error {
-	root.SuggestionsMinimumDistance = 2
-	if near := root.SuggestionsFor(name); len(near) > 0 {
+func noCommand(of *cobra.Command, name string) error {
+	of.SuggestionsMinimumDistance = 2
+	if near := of.SuggestionsFor(name); len(near) > 0 {
 		return fmt.Errorf("there is no command %q; did you mean %q?", name, near[0])
 	}
 	return fmt.Errorf("there is no command %q", name)

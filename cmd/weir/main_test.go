@@ -96,6 +96,9 @@ func TestEachCommandLinePrintsAndExitsAsItShould(t *testing.T) {
 		{args: []string{"sum", "-c", "list", "--check", "wrong"}, status: 2, errs: "weir: --check may be given once" + try},
 		{args: []string{"sum", "--none"}, status: 2, errs: "weir: unknown flag: --none" + try},
 		{args: []string{"summ"}, status: 2, errs: "weir: there is no command \"summ\"; did you mean \"sum\"?\nTry 'weir --help' for more information.\n"},
+		{args: []string{"help", "summ"}, status: 2, errs: "weir: there is no command \"summ\"; did you mean \"sum\"?\nTry 'weir --help' for more information.\n"},
+		{args: []string{"help", "sum", "x"}, status: 2, errs: "weir: there is no command \"x\"\nTry 'weir sum --help' for more information.\n"},
+		{args: []string{"completion", "bsh"}, status: 2, errs: "weir: there is no command \"bsh\"; did you mean \"bash\"?\nTry 'weir completion --help' for more information.\n"},
 		{args: []string{"digest"}, status: 2, errs: "weir: there is no command \"digest\"\nTry 'weir --help' for more information.\n"},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
