@@ -707,3 +707,27 @@ func TestThePlaceThatALaneWaitsForIsNotExtra(t *testing.T) {
 		p.Close()
 	})
 }
+
+// A lane whose priority is below that of the pool's queue ages as others do while the queue holds tasks.
+func TestALaneAgesFromBelowTheQueueOfThePool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const task = 3 * time.Millisecond
+		p := weir.New(1)
+		keepBusy(p.Lane(1, weir.Priority(5)), task)
+		time.Sleep(1)
+		low := p.Lane(1, weir.Priority(-1), weir.Aging(time.Millisecond))
+		done := make(chan struct{})
+		check.OK(t, low.Submit(func() { close(done) }))
+		keepBusy(p, task)
+		begin := time.Now()
+		select {
+		case <-done:
+		case <-time.After(time.Minute):
+		}
+		if took := time.Since(begin); took > 6*time.Millisecond+task {
+			t.Errorf("it has waited %v", took)
+		}
+		_, _ = p.Shutdown(nothingMore())
+		p.Close()
+	})
+}

@@ -402,7 +402,7 @@ func (e *Engine) givesWay(w *Worker) bool {
 		p := w.carrier.engine
 		wanted := urgency(p.lanes.wanted.Load())
 		if p.ready() {
-			wanted = max(wanted, urgencyOf(0))
+			wanted = max(wanted, urgencyOf(0)|wanted&aging)
 		}
 		switch own := urgencyOf(w.engine.lane.bid.class.priority); {
 		case wanted < own && (wanted == calm || wanted&aging == 0):
