@@ -731,3 +731,76 @@ func TestALaneAgesFromBelowTheQueueOfThePool(t *testing.T) {
 		p.Close()
 	})
 }
+
+// Lanes that age have backlogs, and so has one of a lower priority that does not age.
+func TestALaneThatKeepsItsPlaceDoesNotStarveThoseThatAge(t *testing.T) {
+	for limit := 1; limit <= 2; limit++ {
+		check.Bubble(t, fmt.Sprintf("limit %d", limit), func(t *testing.T) {
+			const task = 10 * time.Millisecond
+			p := weir.New(1)
+			time.Sleep(1)
+			var ran [3]int
+			for i, opts := range [][]weir.Option{
+				{weir.Priority(-1), weir.Aging(time.Millisecond)},
+				{weir.Priority(-2), weir.Aging(time.Millisecond)},
+				{weir.Priority(-3)},
+			} {
+				l := p.Lane(limit, opts...)
+				go func() {
+					for l.Submit(func() { time.Sleep(task); ran[i]++ }) == nil {
+					}
+				}()
+			}
+			time.Sleep(1000 * task)
+			if ran[0] < 400 || ran[1] < 400 || ran[2] > 10 {
+				t.Errorf("of 1000 tasks they have had %d", ran)
+			}
+			_, _ = p.Shutdown(nothingMore())
+			p.Close()
+		})
+	}
+}
+
+// A lane waits since the end of its last task, also while it asks for a second place.
+func TestALaneDoesNotAgeWhileItRunsATask(t *testing.T) {
+	for limit := 1; limit <= 2; limit++ {
+		check.Bubble(t, fmt.Sprintf("limit %d", limit), func(t *testing.T) {
+			p := weir.New(1)
+			time.Sleep(1)
+			keepBusy(p.Lane(1, weir.Priority(20)), time.Millisecond)
+			low, ran := p.Lane(limit, weir.Aging(time.Millisecond)), 0
+			go func() {
+				for low.Submit(func() { time.Sleep(20 * time.Millisecond); ran++ }) == nil {
+				}
+			}()
+			time.Sleep(time.Second)
+			if ran > 26 {
+				t.Errorf("it has had %d tasks in 1 s, want one in 40 ms", ran)
+			}
+			_, _ = p.Shutdown(nothingMore())
+			p.Close()
+		})
+	}
+}
+
+// The pool takes the place back in a pause.
+func TestALaneWaitsSinceItsLastTaskEvenIfThatEndedInAPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		time.Sleep(1)
+		ran := ""
+		high := p.Lane(1, weir.Priority(9))
+		low := p.Lane(1, weir.Aging(time.Millisecond))
+		for range 3 {
+			check.OK(t, low.Submit(func() { time.Sleep(20 * time.Millisecond); ran += "l" }))
+		}
+		time.Sleep(10 * time.Millisecond)
+		check.OK(t, high.Submit(func() { time.Sleep(20 * time.Millisecond); ran += "h" }))
+		p.Pause()
+		time.Sleep(15 * time.Millisecond)
+		p.Resume()
+		time.Sleep(time.Second)
+		check.Equal(t, "order", ran, "lhll")
+	})
+}

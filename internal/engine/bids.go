@@ -222,6 +222,23 @@ func (b *bids) goOn(x *bid) {
 	b.steps.push(x)
 }
 
+// backs notes that the lane of x has or had a place at the time now: it is back at its own priority, and ages from then on.
+func (b *bids) backs(x *bid, now time.Duration) {
+	if x.aging == 0 {
+		return
+	}
+	bids := x.at > 0
+	if bids {
+		b.among(x).remove(x)
+		b.steps.remove(x)
+	}
+	x.since, x.level, x.aged = now, x.class.priority, false
+	if bids {
+		b.among(x).push(x)
+		b.goOn(x)
+	}
+}
+
 func (b *bids) leave(x *bid, now time.Duration, dry bool) {
 	b.among(x).remove(x)
 	b.steps.remove(x)

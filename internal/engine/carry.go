@@ -127,7 +127,9 @@ func (w *Worker) again() order {
 // pays charges w's lane for the time that w has had its place.
 func (w *Worker) pays() {
 	if p := w.carrier.engine; w.turn != 0 {
-		p.lanes.charge(&w.engine.lane.bid, w.turn, p.root().now())
+		b, now := &w.engine.lane.bid, p.root().now()
+		p.lanes.charge(b, w.turn, now)
+		p.lanes.backs(b, now)
 		w.turn = 0
 	}
 }

@@ -303,7 +303,7 @@ func (e *Engine) unbid() {
 func (e *Engine) lodge(b *bid, w *Worker, now time.Duration) {
 	e.lanes.leave(b, now, e.isDry())
 	e.lanes.serve(b)
-	b.since = now
+	e.lanes.backs(b, now)
 	u := b.lane.recruit()
 	u.order = orderSearch
 	w.bears(u)
@@ -437,9 +437,7 @@ func (e *Engine) turnIsOver(w *Worker) bool {
 	began := w.turn <= e.lanes.from || e.lanes.calm // w began its turn before the others came
 	e.lanes.charge(b, w.turn, now)
 	w.turn = now
-	if b.at == 0 {
-		b.since = now
-	}
+	e.lanes.backs(b, now)
 	y := e.lanes.best(now, e.hasQueued(), e.isDry())
 	began = began && y != nil && y.level == b.class.priority && !y.aged
 	if y == b || !began && !b.cedes(y) {
