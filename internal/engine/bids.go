@@ -189,9 +189,9 @@ func (b *bids) highest(dry bool) int32 {
 	return b.firstOf(false, dry).level
 }
 
-// choose returns x, or y, which is aged; each may be nil.
+// choose returns x, or y, which is aged; each may be nil. An aged bid is passed over only for one that it would not come before anyway.
 func (b *bids) choose(x, y *bid) *bid {
-	if y == nil || x != nil && (b.yields || precedes(x, y)) {
+	if y == nil || x != nil && (b.yields && x.level >= y.class.priority || precedes(x, y)) {
 		return x
 	}
 	return y

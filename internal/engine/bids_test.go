@@ -64,3 +64,21 @@ func TestABidHasNoClaimToWhatItHasNotUsed(t *testing.T) {
 		t.Errorf("a bid is %v behind one that has worked", time.Duration(behind))
 	}
 }
+
+// An aged bid is passed over for those that it would come after without its age, not for others.
+func TestAnAgedBidComesBeforeThoseOfALowerPriority(t *testing.T) {
+	b := engine.NewBids()
+	low, first, second := b.Add(-3, 1, 0), b.Add(-1, 1, 1), b.Add(-1, 1, 1)
+	for _, x := range []*engine.Bid{low, first, second} {
+		b.Enter(x, 0, 0)
+	}
+	now := time.Second
+	if b.Best(now) != first {
+		t.Error("the first one is not next")
+	}
+	b.Begins(first)
+	b.Leave(first, now)
+	if b.Best(now) != second {
+		t.Error("the second one is not next")
+	}
+}
