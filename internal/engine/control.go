@@ -87,10 +87,12 @@ func (e *Engine) stopLocked() {
 	e.regateLanes()
 }
 
-// Resume undoes Pause.
+// Resume undoes Pause. It does nothing once Shutdown hands tasks back: no worker takes one behind those.
 func (e *Engine) Resume() {
 	e.mu.Lock()
-	e.resumeLocked()
+	if !e.closed || !e.abandoned.Load() {
+		e.resumeLocked()
+	}
 	e.unlock()
 }
 
