@@ -414,6 +414,7 @@ func (e *Engine) givesWay(w *Worker) bool {
 		over := !w.borrows() && p.turnIsOver(w)
 		p.mu.Unlock()
 		if over {
+			w.leaves = true // also if it carries others, which leave first: they have begun no new turn for it
 			return true
 		}
 	}

@@ -5,7 +5,7 @@ package engine
 // the lock. c belongs to the goroutine.
 func (e *Engine) next(w *Worker, searching bool, c *contention) (task Task, o order) {
 	for {
-		if e.lane != nil && !searching && e.givesWay(w) {
+		if e.lane != nil && !searching && (w.leaves || e.givesWay(w)) {
 			w.leaves = true
 			return e.rest(w, false)
 		}
