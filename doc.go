@@ -60,7 +60,8 @@
 //
 // A subtask whose place is lent by the task that waits for it gives the place back to that task.
 // The context of a group's task may pass to the group's next task on the same worker: a goroutine
-// that the first has left behind then gives the place of the next one away.
+// that the first has left behind then gives the place of the next one away. So does one that calls Blocking,
+// or waits, just as its task ends: whichever task the worker runs next, one more than the limit may run meanwhile.
 //
 // # Do
 //
