@@ -65,8 +65,8 @@ func Priority(n int) Option {
 // Aging raises the priority of a lane by 1 for each d that the lane waits for a place, up to the highest priority
 // among the lanes of the pool. It waits since its oldest task was queued, or since the end of the task that it ran
 // last, if that was later. Lanes that have risen to the highest priority come before those that always have it, the
-// one that has waited longest first, but get at most every other place as long as others wait. So no lane with Aging
-// starves, and none starves others. Each task of the lane is measured, as with [Measure] of 1.
+// one that has waited longest first, but get at most every other place as long as lanes of their own priority or a
+// higher one wait. So no lane with Aging starves, and none starves these. Each task of the lane is measured, as with [Measure] of 1.
 func Aging(d time.Duration) Option {
 	must(d > 0, "time of aging must be more than 0", d)
 	return laneOption("Aging", func(l *laneOptions) { l.Aging = d })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -180,6 +181,61 @@ func TestLanesThatAgeDoNotStarveOthers(t *testing.T) {
 				p.Close()
 			})
 		}
+	}
+}
+
+// Lanes, and lanes of lanes, of random priorities all have more tasks than they can run. A lane has its turn if it ages, or comes first, in each
+// pool above.
+func TestNoLaneThatAgesStarvesAmongAny(t *testing.T) {
+	type lane struct {
+		*weir.Pool
+		of       *lane
+		priority int
+		ages     bool
+		ran      atomic.Int64 // also of those below
+	}
+	for seed := range uint64(100) {
+		check.Bubble(t, fmt.Sprint("seed ", seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 0))
+			root := &lane{Pool: weir.New(1+r.IntN(3), weir.Queue(weir.Unbounded)), ages: true}
+			all := []*lane{root}
+			for range 2 + r.IntN(6) {
+				l := &lane{of: all[r.IntN(len(all))], priority: r.IntN(9) - 4, ages: r.IntN(2) == 0}
+				opts := []weir.Option{weir.Priority(l.priority), weir.Queue(weir.Unbounded)}
+				if l.ages {
+					opts = append(opts, weir.Aging(time.Duration(1+r.IntN(3))*time.Millisecond))
+				}
+				l.Pool = l.of.Lane(1+r.IntN(3), opts...)
+				all = append(all, l)
+			}
+			busy := all[r.IntN(2):] // without the pool's own queue, or with it
+			for _, l := range busy {
+				for range 3000 {
+					check.OK(t, l.Submit(func() {
+						time.Sleep(time.Millisecond)
+						for x := l; x != nil; x = x.of {
+							x.ran.Add(1)
+						}
+					}))
+				}
+			}
+			time.Sleep(time.Second)
+			for _, l := range busy {
+				has := true
+				for x := l; x.of != nil; x = x.of {
+					first := x.priority >= 0 // so much has the queue of the pool above
+					for _, y := range all {
+						first = first && (y.of != x.of || y.priority <= x.priority)
+					}
+					has = has && (x.ages || first)
+				}
+				if n := l.ran.Load(); has && n < 3 && l != root {
+					t.Errorf("a lane of priority %d, ages %v, has run %d tasks", l.priority, l.ages, n)
+				}
+			}
+			_, _ = root.Shutdown(nothingMore())
+			root.Close()
+		})
 	}
 }
 
