@@ -142,7 +142,7 @@ func (p *program) rates(d *drawing) {
 
 // ranks gives lanes priorities and shares, and tasks of some pools a time in which they must start.
 func (p *program) ranks(d *drawing) {
-	timed := [shared]bool{} // the end of the run waits for timers, and so their tasks must start
+	timed := [shared + 1]bool{} // the end of the run waits for timers, and so their tasks must start
 	tasks, _ := p.index()
 	for _, t := range tasks {
 		visit(t.Acts, func(a *act) {
@@ -151,7 +151,7 @@ func (p *program) ranks(d *drawing) {
 			}
 		})
 	}
-	for i := range p.Pools[:shared] {
+	for i := range p.Pools {
 		if b := &p.Pools[i]; b.Of > 0 && d.one(2) {
 			b.Priority, b.Share, b.Aging = oneOf(d, -1, 0, 1, 1), oneOf(d, 1, 3), oneOf(d, 0, 0, 1, 100)
 		}
@@ -188,7 +188,8 @@ func (p *program) controls(d *drawing) {
 //   - one that submits may wait for room on a pool that gets no place as long as the task has its own;
 //   - a task of a lane's lane would wait for those of the lane that wait for a lock, as it counts as one of them;
 //   - what a task, or main, waits for while it holds a lock would wait for those that wait for that, if the task has no place to lend to it;
-//     so would another task of a pool that it waits for.
+//     so would another task of a pool that it waits for;
+//   - a task that calls the Stateful lends it no place, and neither does one that waits for such a task.
 func (p *program) lanes(d *drawing) {
 	if d.locks && d.rests || d.one(2) {
 		return
@@ -203,6 +204,12 @@ func (p *program) lanes(d *drawing) {
 			p.Pools[i].Of = 0
 		}
 	}
+	for _, of := range d.Perm(shared) {
+		if p.Pools[callsPool].Of = 1 + of; !p.blocksInLanes(newOrder(p, d.Rand)) {
+			return
+		}
+	}
+	p.Pools[callsPool].Of = 0
 }
 
 // keys gives some groups keys, unless the program may then hang by rights: the tasks of a key run in a lane.
@@ -233,11 +240,24 @@ func (p *program) blocksInLanes(o *order) (blocks bool) {
 	}
 	for _, t := range o.tasks {
 		visit(t.Acts, func(a *act) {
-			blocks = blocks || a.submits() || a.With.has("outer") ||
+			blocks = blocks || a.submits() || a.With.has("outer") || a.Kind == call && p.keepsFromCalls(o, t.pool) ||
 				a.Kind == locked && p.leadsBack(o, a.Body, p.root(t.pool), true, map[int]bool{})
 		})
 	}
 	return blocks
+}
+
+// keepsFromCalls reports whether tasks that have places which the Stateful needs are on a pool, or wait for what is.
+func (p *program) keepsFromCalls(o *order, pool int) bool {
+	if p.Pools[callsPool].Of == 0 {
+		return false
+	}
+	for from := range shared {
+		if p.root(from) == p.root(callsPool) && o.reach[from]&(1<<pool) != 0 {
+			return true
+		}
+	}
+	return pool >= firstOwn // whose tasks are goroutines of a task that waits
 }
 
 // leadsBack reports whether acts wait for tasks of a pool with lanes, or such tasks do, or other tasks of their pools, without a place of its root to lend:
@@ -261,7 +281,7 @@ func (p *program) leadsBack(o *order, acts []*act, root int, within bool, seen m
 
 // isOn reports whether a pool is another one, or a lane of it.
 func (p *program) isOn(pool, other int) bool {
-	for pool != other && pool < shared && p.Pools[pool].Of > 0 {
+	for pool != other && pool < outside && p.Pools[pool].Of > 0 {
 		pool = p.Pools[pool].Of - 1
 	}
 	return pool == other
@@ -269,7 +289,7 @@ func (p *program) isOn(pool, other int) bool {
 
 // root is the pool whose places the pool has.
 func (p *program) root(pool int) int {
-	for pool >= 0 && pool < shared && p.Pools[pool].Of > 0 {
+	for pool >= 0 && pool < outside && p.Pools[pool].Of > 0 {
 		pool = p.Pools[pool].Of - 1
 	}
 	return pool
@@ -277,7 +297,7 @@ func (p *program) root(pool int) int {
 
 // isFamily reports whether other pools have the same places.
 func (p *program) isFamily(pool int) bool {
-	for other := range shared {
+	for other := range outside {
 		if other != pool && p.root(other) == p.root(pool) {
 			return true
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/64ed045f/weir"
@@ -14,7 +15,8 @@ import (
 type weirs struct {
 	*run
 	pools []*weir.Pool
-	calls *weir.Stateful[struct{}, func()]
+	calls *weir.Stateful[*atomic.Bool, func()]
+	open  gauge // values of it
 	keyed []*weir.Keyed[int]
 	onces []*weir.Once[int, int]
 
@@ -33,7 +35,7 @@ func onWeir(r *run) library {
 			r.fail("something has panicked: %v", p)
 		}
 	})
-	for _, b := range r.program.Pools[:shared] {
+	options := func(b bounds) []weir.Option {
 		opts := []weir.Option{weir.Queue(b.Queue), onPanic}
 		if b.Of > 0 {
 			opts = append(opts, weir.On(l.pools[b.Of-1]), weir.Priority(b.Priority), weir.Share(max(b.Share, 1)))
@@ -47,7 +49,10 @@ func onWeir(r *run) library {
 		if b.Expiry > 0 {
 			opts = append(opts, weir.ExpireAfter(micros(b.Expiry)))
 		}
-		p := weir.New(b.Limit, opts...)
+		return opts
+	}
+	for _, b := range r.program.Pools[:shared] {
+		p := weir.New(b.Limit, options(b)...)
 		l.pools = append(l.pools, p)
 		l.keyed = append(l.keyed, weir.NewKeyed[int](p, 1, weir.KeyQueue(b.Queue)))
 		l.onces = append(l.onces, weir.NewOnce[int, int](p))
@@ -55,10 +60,20 @@ func onWeir(r *run) library {
 	for range r.program.Pools {
 		l.shut = append(l.shut, make(chan struct{}))
 	}
-	open := func() (struct{}, error) { return struct{}{}, nil }
-	use := func(_ struct{}, task func()) { task() }
+	l.open = gauge{limit: r.gauges[running][callsPool].limit, over: &r.over[running]}
+	open := func() (*atomic.Bool, error) {
+		l.open.enter()
+		return new(atomic.Bool), nil
+	}
+	use := func(used *atomic.Bool, task func()) {
+		if used.Swap(true) {
+			r.fail("two calls use one value")
+		}
+		defer used.Store(false)
+		task()
+	}
 	b := r.program.Pools[callsPool]
-	l.calls = weir.NewStateful(b.Limit, open, use, nil, weir.Queue(b.Queue), onPanic)
+	l.calls = weir.NewStateful(b.Limit, open, use, func(*atomic.Bool) { l.open.leave() }, options(b)...)
 	for i, p := range l.pools {
 		r.gauges[running][i].pool = p
 	}
@@ -143,6 +158,9 @@ func (l *weirs) finish() {
 		p.Close()
 	}
 	l.calls.Close()
+	if n := l.open.now.Load(); n != 0 {
+		l.fail("%d values are not closed", n)
+	}
 }
 
 // under returns how many calls have left something to itself, and the futures of those that have returned.
