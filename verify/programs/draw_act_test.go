@@ -28,6 +28,9 @@ func (d *drawing) kind(at *spot) string {
 	if len(d.free(at)) > 0 {
 		kinds = append(kinds, locked, locked, locked, locked, locked)
 	}
+	if d.controls {
+		kinds = append(kinds, resize, pause)
+	}
 	if at.depth < deepest {
 		if d.forced {
 			kinds = nil
@@ -69,6 +72,11 @@ func (d *drawing) fill(kind string, at *spot) *act {
 		d.maybe(2, a.With, "span", 3, 20, d.naps)
 	case rest:
 		a.With["span"] = oneOf(d, 0, 3, 20)
+	case resize:
+		a.Pool, a.N = d.IntN(shared+1), oneOf(d, 1, 1, 2, 3, 5)
+	case pause:
+		a.Pool = d.IntN(shared + 1)
+		a.With["span"] = oneOf(d, 1, 30, 200)
 	case locked:
 		a.N = oneOf(d, d.free(at)...)
 		inner.held = a.N

@@ -43,6 +43,10 @@ func (p *plain) hedge(ctx context.Context, _ int, task func(context.Context) (in
 
 func (p *plain) rest(_ context.Context, wait func()) { wait() }
 
+func (p *plain) resize(int, int) {}
+
+func (p *plain) pause(int, time.Duration) {}
+
 func (p *plain) call(ctx context.Context, task func()) error {
 	_, err := p.async(ctx, callsPool, func(context.Context) (int, error) { task(); return 0, nil }).Get(ctx)
 	return err

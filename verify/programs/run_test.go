@@ -41,7 +41,9 @@ type library interface {
 	once(ctx context.Context, pool, key int, task func(context.Context) (int, error)) (int, error)
 	later(d time.Duration, pool int, task func(context.Context))
 	rest(ctx context.Context, wait func())
-	finish() // waits for everything that was handed over
+	resize(pool, limit int)
+	pause(pool int, d time.Duration) // starts it
+	finish()                         // waits for everything that was handed over
 }
 
 type future interface {
@@ -57,17 +59,13 @@ func newRun(p *program, on func(*run) library) *run {
 			r.locks[i] = make(channel, 1)
 		}
 	}
+	limits := p.limits(tasks)
 	for what := range r.gauges {
 		r.gauges[what] = make([]gauge, len(p.Pools))
 		for i, b := range p.Pools {
 			g := &r.gauges[what][i]
-			if g.limit, g.over = b.Limit, &r.over[what]; b.Of > 0 {
+			if g.limit, g.over = limits[i], &r.over[what]; b.Of > 0 {
 				g.above = &r.gauges[what][b.Of-1]
-			}
-			for _, c := range p.Control {
-				if c.Pool == i {
-					g.limit = max(g.limit, c.Limit)
-				}
 			}
 		}
 	}
@@ -89,6 +87,27 @@ func newRun(p *program, on func(*run) library) *run {
 	}
 	r.library = on(r)
 	return r
+}
+
+// limits is the largest limit that each pool ever has.
+func (p *program) limits(tasks []*task) (limits []int) {
+	for i, b := range p.Pools {
+		limit := b.Limit
+		for _, c := range p.Control {
+			if c.Pool == i {
+				limit = max(limit, c.Limit)
+			}
+		}
+		for _, t := range tasks {
+			visit(t.Acts, func(a *act) {
+				if a.Kind == resize && a.Pool == i {
+					limit = max(limit, a.N)
+				}
+			})
+		}
+		limits = append(limits, limit)
+	}
+	return limits
 }
 
 // channel is a lock that is a channel with one slot.
@@ -200,6 +219,10 @@ func (a *actor) step(act *act) error {
 		a.place.pause()
 		defer a.place.resume()
 		a.library.rest(a.ctx, func() { toil(time.Duration(act.With["span"]) * time.Microsecond) })
+	case resize:
+		a.library.resize(act.Pool, act.N)
+	case pause:
+		a.library.pause(act.Pool, time.Duration(act.With["span"])*time.Microsecond)
 	case locked:
 		lock := a.locks[act.N-1]
 		lock.Lock()

@@ -20,8 +20,8 @@ type weirs struct {
 	keyed []*weir.Keyed[int]
 	onces []*weir.Once[int, int]
 
-	controlled sync.WaitGroup
-	shut       []chan struct{} // by pool: closed when Shutdown has returned
+	control sync.WaitGroup
+	shut    []chan struct{} // by pool: closed when Shutdown has returned
 
 	mu    sync.Mutex
 	made  int      // calls of async, hedge and submit: what they hand over may be left to itself
@@ -78,24 +78,31 @@ func onWeir(r *run) library {
 		r.gauges[running][i].pool = p
 	}
 	r.gauges[running][callsPool].pool = l.calls
-	l.controlled.Go(l.control)
+	l.control.Go(l.controls)
 	return l
 }
 
 func micros(n int) time.Duration { return time.Duration(n) * time.Microsecond }
 
-// control resizes, pauses and shuts down pools as the program says.
-func (l *weirs) control() {
+// controlled is what a pool of any kind has.
+type controlled interface {
+	Resize(limit int)
+	Pause()
+	Resume()
+	Shutdown(ctx context.Context) ([]func(), error)
+}
+
+func (l *weirs) pool(number int) controlled {
+	if number == callsPool {
+		return l.calls
+	}
+	return l.pools[number]
+}
+
+// controls resizes, pauses and shuts down pools as the program says.
+func (l *weirs) controls() {
 	for _, c := range l.program.Control {
-		var pool interface {
-			Resize(limit int)
-			Pause()
-			Resume()
-			Shutdown(ctx context.Context) ([]func(), error)
-		} = l.calls
-		if c.Pool != callsPool {
-			pool = l.pools[c.Pool]
-		}
+		pool := l.pool(c.Pool)
 		time.Sleep(micros(c.After))
 		switch {
 		case c.Limit > 0:
@@ -128,7 +135,7 @@ func isClosed(c chan struct{}) bool {
 
 // finish waits for what is still under way, closes the pools, and looks at their counts.
 func (l *weirs) finish() {
-	l.controlled.Wait()
+	l.control.Wait()
 	for before := -1; ; { // what is left to itself may make more
 		made, loose := l.under()
 		if made == before {
@@ -206,6 +213,13 @@ func (l *weirs) hedge(ctx context.Context, pool int, task func(context.Context) 
 }
 
 func (l *weirs) rest(ctx context.Context, wait func()) { weir.Blocking(ctx, wait) }
+
+func (l *weirs) resize(pool, limit int) { l.pool(pool).Resize(limit) }
+
+func (l *weirs) pause(pool int, d time.Duration) {
+	l.pool(pool).Pause()
+	time.AfterFunc(d, l.pool(pool).Resume)
+}
 
 func (l *weirs) call(ctx context.Context, task func()) error { return l.calls.Call(ctx, task) }
 
