@@ -142,6 +142,9 @@ func (d *drawing) hand(a *act, at *spot) {
 		a.N, n = d.made, 1
 	case later:
 		a.N, n = oneOf(d, 0, 1, 100, 1000), 1
+		if a.N > 0 {
+			d.maybe(3, a.With, "runs", 1, 2, 3)
+		}
 	case do, hedge:
 		n = 1
 	default:

@@ -55,7 +55,7 @@ func runs(t *task, times int) (n int) {
 	n = times
 	visit(t.Acts, func(a *act) {
 		for _, kid := range a.Kids {
-			n += runs(kid, times*max(kid.With["times"], 1))
+			n += runs(kid, times*max(kid.With["times"], a.With["runs"], 1))
 		}
 	})
 	return n
@@ -80,6 +80,7 @@ func (d *drawing) program() *program {
 		if !narrow {
 			b.Limit = oneOf(d, 1, 1, 1, 2, 2, 3, 4)
 		}
+		b.Keys = oneOf(d, 0, 0, 2)
 		p.Pools = append(p.Pools, b)
 	}
 	if d.noisy {
@@ -219,15 +220,20 @@ func (p *program) keys(d *drawing) {
 		return
 	}
 	tasks, _ := p.index()
+	within := map[int]bool{} // tasks of groups with keys, which have such groups themselves more often
 	for _, t := range tasks {
 		visit(t.Acts, func(a *act) {
 			switch a.Kind {
 			case group, values, all, ordered, first:
-				if a.Pool == own || !d.one(3) {
+				if a.Pool == own || !within[t.id] && !d.one(3) {
 					break
 				}
 				if a.With["key"] = 1 + d.IntN(keyCount); !p.sound() {
 					delete(a.With, "key")
+					break
+				}
+				for _, kid := range a.Kids {
+					within[kid.id] = true
 				}
 			}
 		})

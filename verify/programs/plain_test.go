@@ -68,8 +68,10 @@ func (p *plain) once(ctx context.Context, pool, _ int, task func(context.Context
 	return p.async(ctx, pool, task).Get(ctx)
 }
 
-func (p *plain) later(_ time.Duration, pool int, task func(context.Context)) {
-	_ = p.submit(context.Background(), pool, func() { task(context.Background()) })
+func (p *plain) later(_ time.Duration, runs, pool int, task func(context.Context)) {
+	for range max(runs, 1) {
+		_ = p.submit(context.Background(), pool, func() { task(context.Background()) })
+	}
 }
 
 func (p *plain) finish() { p.loose.Wait() }

@@ -34,6 +34,7 @@ type bounds struct {
 
 	Priority, Share, Aging int `json:",omitempty"` // of a lane; Aging in µs, 0 for none
 	Expiry                 int `json:",omitempty"` // µs; 0 for none
+	Keys                   int `json:",omitempty"` // how many tasks of a key run at once; 0 for 1
 }
 
 // control is one call of Resize, Pause or Shutdown, a rest of After µs after the last one.
@@ -69,9 +70,9 @@ const (
 	async, get, do, call, submit       = "async", "get", "do", "call", "submit"
 	hedge                              = "hedge" // runs its kid as the second call, after one that fails
 
-	keyed = "keyed" // submits to the key that is its number, of which one task runs at once
+	keyed = "keyed" // submits to the key that is its number, of which as many tasks run at once as the pool says
 	once  = "once"  // calls that have the same number share a task, which the first of them in the text has
-	later = "later" // hands over a timer, which is due after N µs
+	later = "later" // hands over a timer, which is due after N µs; with runs, every N µs, until it has run so often
 )
 
 // submits reports whether a hands over a task that gets no context, and waits for room only.
@@ -158,7 +159,7 @@ func (p *program) String() string {
 		if b.Of > 0 {
 			s += fmt.Sprintf("of %s ", poolName(b.Of-1))
 		}
-		s = strings.TrimSpace(s) + options{"rate": b.Rate, "priority": b.Priority, "share": b.Share, "aging": b.Aging, "expiry": b.Expiry}.String() + " "
+		s = strings.TrimSpace(s) + options{"rate": b.Rate, "priority": b.Priority, "share": b.Share, "aging": b.Aging, "expiry": b.Expiry, "keys": b.Keys}.String() + " "
 	}
 	for _, c := range p.Control {
 		s += fmt.Sprintf("%+v ", c)

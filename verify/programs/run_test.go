@@ -39,7 +39,7 @@ type library interface {
 	submit(ctx context.Context, pool int, task func()) error
 	submitKey(ctx context.Context, pool, key int, task func()) error
 	once(ctx context.Context, pool, key int, task func(context.Context) (int, error)) (int, error)
-	later(d time.Duration, pool int, task func(context.Context))
+	later(d time.Duration, runs, pool int, task func(context.Context)) // runs is 0 for a timer that does not repeat
 	rest(ctx context.Context, wait func())
 	resize(pool, limit int)
 	pause(pool int, d time.Duration) // starts it
@@ -71,7 +71,7 @@ func newRun(p *program, on func(*run) library) *run {
 	}
 	for i := range r.keys {
 		for key := range r.keys[i] {
-			r.keys[i][key] = gauge{limit: 1, over: &r.over[apart], above: &r.gauges[running][i]}
+			r.keys[i][key] = gauge{limit: max(p.Pools[i].Keys, 1), over: &r.over[apart], above: &r.gauges[running][i]}
 		}
 	}
 	r.some = make([]bool, len(tasks))
@@ -339,7 +339,11 @@ func (a *actor) wait(act *act) (err error) {
 		c.place = a.placeOfKey(act.Pool, act.N)
 		return a.library.submitKey(ctx, act.Pool, act.N, leaf)
 	case later:
-		a.library.later(time.Duration(act.N)*time.Microsecond, act.Pool, func(ctx context.Context) { _, _ = c.live(ctx) })
+		live := func(ctx context.Context) {
+			c := *c
+			_, _ = c.live(ctx)
+		}
+		a.library.later(time.Duration(act.N)*time.Microsecond, act.With["runs"], act.Pool, live)
 		return nil
 	case once:
 		c.begun = nil // as with async

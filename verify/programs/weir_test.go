@@ -54,7 +54,7 @@ func onWeir(r *run) library {
 	for _, b := range r.program.Pools[:shared] {
 		p := weir.New(b.Limit, options(b)...)
 		l.pools = append(l.pools, p)
-		l.keyed = append(l.keyed, weir.NewKeyed[int](p, 1, weir.KeyQueue(b.Queue)))
+		l.keyed = append(l.keyed, weir.NewKeyed[int](p, max(b.Keys, 1), weir.KeyQueue(b.Queue)))
 		l.onces = append(l.onces, weir.NewOnce[int, int](p))
 	}
 	for range r.program.Pools {
@@ -250,13 +250,25 @@ func (t timed) Get(context.Context) (int, error) {
 	return 0, nil
 }
 
-func (l *weirs) later(d time.Duration, pool int, task func(context.Context)) {
+func (l *weirs) later(d time.Duration, runs, pool int, task func(context.Context)) {
 	f := timed{make(chan struct{}), l.shut[pool]}
 	l.mu.Lock()
 	l.made, l.loose = l.made+1, append(l.loose, f) // first: Wait of the pool does not wait for it
 	l.mu.Unlock()
-	l.pools[pool].After(d, func(ctx context.Context) {
-		defer close(f.over)
+	if runs == 0 {
+		l.pools[pool].After(d, func(ctx context.Context) {
+			defer close(f.over)
+			task(ctx)
+		})
+		return
+	}
+	made, ran := make(chan *weir.Timer, 1), 0
+	made <- l.pools[pool].Every(d, func(ctx context.Context) {
+		if ran++; ran == runs {
+			timer := <-made
+			timer.Stop()
+			defer close(f.over)
+		}
 		task(ctx)
 	})
 }
