@@ -11,7 +11,7 @@ type batch struct {
 	by, waiter *actor
 	from       actor // by as it is when it hands the tasks over
 	tasks      []*task
-	started    []atomic.Bool
+	started    []atomic.Int64
 	seen       []bool // values
 	inside     gauge  // tasks that have started and not ended
 	own        gauge  // of workers of its own
@@ -22,7 +22,7 @@ type batch struct {
 
 func newBatch(by, waiter *actor, a *act) *batch {
 	b := &batch{act: a, by: by, waiter: waiter, from: *by, tasks: flat(a.Kids)}
-	b.started, b.seen = make([]atomic.Bool, len(b.tasks)), make([]bool, len(b.tasks))
+	b.started, b.seen = make([]atomic.Int64, len(b.tasks)), make([]bool, len(b.tasks))
 	b.inside = gauge{limit: len(b.tasks), over: &by.over[members]}
 	if limit := a.With["limit"]; limit > 0 {
 		b.inside.limit = limit
@@ -41,7 +41,7 @@ func (b *batch) run(ctx context.Context) error {
 	}()
 	err := b.by.library.gather(ctx, b)
 	for i := range b.started {
-		if err == nil && !b.left && !b.started[i].Load() {
+		if err == nil && !b.left && b.started[i].Load() == 0 {
 			b.by.fail("task %d has not run, and there is no error: %v", i, b.act)
 		}
 	}
@@ -50,8 +50,8 @@ func (b *batch) run(ctx context.Context) error {
 
 // live runs a task of the batch.
 func (b *batch) live(ctx context.Context, i int, cancel func(error)) (int, error) {
-	if b.started[i].Swap(true) {
-		b.by.fail("task %d runs twice: %v", i, b.act)
+	if n := b.started[i].Add(1); n > int64(max(b.With["retry"], 1)) {
+		b.by.fail("task %d runs for the %d. time: %v", i, n, b.act)
 	}
 	if b.closed.Load() {
 		b.by.fail("task %d starts when the wait for it is over: %v", i, b.act)
@@ -99,7 +99,7 @@ func (b *batch) indices(yield func(int) bool) {
 // check looks at what was returned for task i, or for any one if i is below 0.
 func (b *batch) check(i, value int, err error) {
 	for j, t := range b.tasks {
-		if (i < 0 || i == j) && value == t.value() && b.started[j].Load() && !b.seen[j] {
+		if (i < 0 || i == j) && value == t.value() && b.started[j].Load() > 0 && !b.seen[j] {
 			b.seen[j] = true
 			return
 		}

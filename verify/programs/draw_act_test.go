@@ -31,6 +31,9 @@ func (d *drawing) kind(at *spot) string {
 	if d.controls {
 		kinds = append(kinds, resize, pause)
 	}
+	if d.divides {
+		kinds = append(kinds, divide, sorted)
+	}
 	if at.depth < deepest {
 		if d.forced {
 			kinds = nil
@@ -74,6 +77,14 @@ func (d *drawing) fill(kind string, at *spot) *act {
 		a.With["span"] = oneOf(d, 0, 3, 20)
 	case resize:
 		a.Pool, a.N = d.IntN(shared+1), oneOf(d, 1, 1, 2, 3, 5)
+	case divide:
+		a.Pool, a.N = d.IntN(shared), oneOf(d, 1, 4, 20)
+		a.With["span"] = oneOf(d, 1, 10, 60)
+		if d.noisy {
+			d.maybe(4, a.With, "panics", 1)
+		}
+	case sorted:
+		a.Pool, a.N = d.IntN(shared), oneOf(d, 1<<13, 1<<14)
 	case pause:
 		a.Pool = d.IntN(shared + 1)
 		a.With["span"] = oneOf(d, 1, 30, 200)
@@ -175,6 +186,9 @@ func (d *drawing) gather(a *act, at *spot) {
 	d.maybe(4, a.With, "keepgoing", 1)
 	if loop {
 		d.maybe(2, a.With, oneOf(d, "seq", "chan"), 1)
+	}
+	if d.noisy && d.rests && (!loop || a.Pool != own) { // on a goroutine of the task, its place would be given away between two tries, while the task itself may run
+		d.maybe(4, a.With, "retry", 2, 3)
 	}
 	if a.Kind == stream {
 		d.maybe(3, a.With, "unordered", 1)

@@ -9,7 +9,7 @@ import (
 type drawing struct {
 	*rand.Rand
 	locks, rings, noisy, rests bool
-	controls                   bool                         // tasks change pools
+	controls, divides          bool                         // tasks change pools, and compute on several of them
 	left                       int                          // acts that may still be drawn
 	naps                       int                          // the span of some computations; below 0 in few programs, as it takes long
 	made                       int                          // futures, and acts of once
@@ -35,7 +35,7 @@ const deepest = 5
 func draw(seed uint64) *program {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for {
-		d := &drawing{Rand: r, locks: r.IntN(4) > 0, rings: r.IntN(2) > 0, noisy: r.IntN(2) > 0, controls: r.IntN(3) == 0}
+		d := &drawing{Rand: r, locks: r.IntN(4) > 0, rings: r.IntN(2) > 0, noisy: r.IntN(2) > 0, controls: r.IntN(3) == 0, divides: r.IntN(4) == 0}
 		d.rests = !d.locks || d.one(2)
 		p := d.program()
 		p.repair(d.Rand)

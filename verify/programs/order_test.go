@@ -149,7 +149,7 @@ func (o *order) check(t *task, acts []*act, chain []held, at placeOf, forked boo
 			}
 			within = slices.Concat(chain, []held{{a, t, at, forked}})
 		}
-		if a.Kind == rest && slices.ContainsFunc(chain, func(h held) bool { return forked || h.place == at }) {
+		if a.Kind == rest && mayNotRest(chain, at, forked) {
 			o.fix = func() { a.Kind = compute }
 		}
 		for _, kid := range o.awaited(a) {
@@ -158,20 +158,28 @@ func (o *order) check(t *task, acts []*act, chain []held, at placeOf, forked boo
 			if a.Kind == async || a.submits() {
 				inner = nil
 			}
+			there, several := placeOf{kid, kid.pool}, false
 			switch {
 			case a.loops() && a.Pool == own:
-				o.check(kid, kid.Acts, inner, at, true)
+				there, several = at, true
 			case a.Kind == do && kid.pool == at.pool:
-				o.check(kid, kid.Acts, inner, at, forked)
-			default:
-				o.check(kid, kid.Acts, inner, placeOf{kid, kid.pool}, false)
+				there, several = at, forked
 			}
+			if a.With.has("retry") && mayNotRest(inner, there, several) {
+				o.fix = func() { delete(a.With, "retry") }
+			}
+			o.check(kid, kid.Acts, inner, there, several)
 		}
 		if a.Kind == later {
 			o.check(a.Kids[0], a.Kids[0].Acts, nil, placeOf{a.Kids[0], a.Pool}, false)
 		}
 		o.check(t, a.Body, within, at, forked || a.Kind == fork)
 	}
+}
+
+// mayNotRest reports whether a task, in Blocking or between two tries, may need for its place what waits for a lock of the chain.
+func mayNotRest(chain []held, at placeOf, forked bool) bool {
+	return slices.ContainsFunc(chain, func(h held) bool { return forked || h.place == at })
 }
 
 // wait checks one wait.

@@ -2,6 +2,7 @@ package programs_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -42,6 +43,10 @@ func (p *plain) hedge(ctx context.Context, _ int, task func(context.Context) (in
 }
 
 func (p *plain) rest(_ context.Context, wait func()) { wait() }
+
+func (p *plain) divide(_, n int, body func(lo, hi int)) { body(0, n) }
+
+func (p *plain) sort(_ int, items []int) { slices.Sort(items) }
 
 func (p *plain) resize(int, int) {}
 

@@ -54,7 +54,7 @@ type task struct {
 	id, pool int // set by index
 }
 
-// The kinds of acts. All except the first seven, and later, wait for something of the library.
+// The kinds of acts. All except the first nine, and later, wait for something of the library.
 const (
 	compute = "compute" // for span µs; if that is below 0, asleep
 	rest    = "rest"    // for span µs, while any other task may have the place
@@ -64,6 +64,8 @@ const (
 
 	resize = "resize" // sets the limit of the pool to N
 	pause  = "pause"  // pauses the pool for span µs, and does not wait
+	divide = "range"  // computes for N indices, on the pool as well
+	sorted = "sort"   // sorts N numbers, on the pool as well
 
 	group, values, all, ordered, first = "group", "values", "all", "ordered", "first" // the last four: of Results
 	each, mapped, stream               = "each", "map", "stream"
@@ -78,11 +80,8 @@ const (
 // submits reports whether a hands over a task that gets no context, and waits for room only.
 func (a *act) submits() bool { return a.Kind == submit || a.Kind == keyed }
 
-// controls reports whether a changes a pool.
-func (a *act) controls() bool { return a.Kind == resize || a.Kind == pause }
-
 // act is one thing that a task does. Among its options are the deadline, in µs, of the context with
-// which it waits; limit, ahead and break, after so many items; key, of a group; before and after, so many stages of a pipeline; and outer: in a task of Do, it waits with the context
+// which it waits; limit, ahead and break, after so many items; retry, how often a task that fails is tried; key, of a group; before and after, so many stages of a pipeline; and outer: in a task of Do, it waits with the context
 // of the caller.
 type act struct {
 	Kind string
@@ -189,7 +188,7 @@ func (a *act) String() string {
 	if a.N > 0 {
 		s += fmt.Sprint(a.N)
 	}
-	if len(a.Kids) > 0 || a.controls() {
+	if len(a.Kids) > 0 || a.Kind == resize || a.Kind == pause || a.Kind == divide || a.Kind == sorted {
 		s += " on " + poolName(a.Pool)
 	}
 	s += a.With.String()

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,6 +43,8 @@ type library interface {
 	once(ctx context.Context, pool, key int, task func(context.Context) (int, error)) (int, error)
 	later(d time.Duration, runs, pool int, task func(context.Context)) // runs is 0 for a timer that does not repeat
 	rest(ctx context.Context, wait func())
+	divide(pool, n int, body func(lo, hi int))
+	sort(pool int, items []int)
 	resize(pool, limit int)
 	pause(pool int, d time.Duration) // starts it
 	finish()                         // waits for everything that was handed over
@@ -219,6 +223,14 @@ func (a *actor) step(act *act) error {
 		a.place.pause()
 		defer a.place.resume()
 		a.library.rest(a.ctx, func() { toil(time.Duration(act.With["span"]) * time.Microsecond) })
+	case divide:
+		return a.divide(act)
+	case sorted:
+		items := rand.Perm(act.N)
+		a.library.sort(act.Pool, items)
+		if !slices.IsSorted(items) {
+			a.fail("%v has not sorted", act)
+		}
 	case resize:
 		a.library.resize(act.Pool, act.N)
 	case pause:
@@ -243,6 +255,28 @@ func (a *actor) step(act *act) error {
 		branches.Wait()
 	default:
 		return a.wait(act)
+	}
+	return nil
+}
+
+// divide computes for the indices of a range.
+func (a *actor) divide(act *act) (err error) {
+	defer a.caught(&err)
+	done := make([]atomic.Int64, act.N)
+	a.library.divide(act.Pool, act.N, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			done[i].Add(1)
+			a.steps.Add(1)
+			toil(time.Duration(act.With["span"]) * time.Microsecond)
+		}
+		if act.With.has("panics") {
+			panic(errThrown)
+		}
+	})
+	for i := range done {
+		if n := done[i].Load(); n != 1 {
+			a.fail("index %d was done %d times: %v", i, n, act)
+		}
 	}
 	return nil
 }

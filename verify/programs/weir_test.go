@@ -152,7 +152,9 @@ func (l *weirs) finish() {
 		}
 		l.calls.Wait()
 	}
-	busy := func(s weir.Stats) bool { return s.InLanes > 0 || s.Waiting > 0 } // with tasks of keys, or calls that were left and stand in line behind these, or for a token
+	busy := func(s weir.Stats) bool { // with tasks of keys, with calls that were left and stand in line behind these, or for a token, or with what such tasks hand over
+		return s.InLanes > 0 || s.Waiting > 0 || s.Running > 0 || s.Queued > 0
+	}
 	for slices.ContainsFunc(l.stats(), busy) {
 		time.Sleep(time.Millisecond)
 	}
@@ -213,6 +215,10 @@ func (l *weirs) hedge(ctx context.Context, pool int, task func(context.Context) 
 }
 
 func (l *weirs) rest(ctx context.Context, wait func()) { weir.Blocking(ctx, wait) }
+
+func (l *weirs) divide(pool, n int, body func(lo, hi int)) { par.Range(n, body, par.On(l.pools[pool])) }
+
+func (l *weirs) sort(pool int, items []int) { par.Sort(items, par.On(l.pools[pool])) }
 
 func (l *weirs) resize(pool, limit int) { l.pool(pool).Resize(limit) }
 
@@ -323,6 +329,9 @@ func (l *weirs) group(ctx context.Context, b *batch) *weir.Group {
 	if b.With.has("panicsaserrors") {
 		opts = append(opts, weir.PanicsAsErrors())
 	}
+	if b.With.has("retry") {
+		opts = append(opts, b.retrier())
+	}
 	if key := b.With["key"]; key > 0 {
 		return l.keyed[b.Pool].Group(ctx, key, opts...)
 	}
@@ -359,6 +368,10 @@ func (l *weirs) results(b *batch, g *weir.Group) error {
 	return b.checkEach(r.All(), false)
 }
 
+func (b *batch) retrier() *weir.Retrier {
+	return weir.Retry(weir.RetryPolicy{Tries: b.With["retry"], Wait: 20 * time.Microsecond, Panics: true})
+}
+
 func loop[S par.Source[int]](ctx context.Context, l *weirs, b *batch, items S) error {
 	live := func(ctx context.Context, i int) (int, error) { return b.live(ctx, i, nil) }
 	var opts []par.Option
@@ -370,6 +383,9 @@ func loop[S par.Source[int]](ctx context.Context, l *weirs, b *batch, items S) e
 	}
 	if b.With.has("keepgoing") {
 		opts = append(opts, par.KeepGoing())
+	}
+	if b.With.has("retry") {
+		opts = append(opts, par.Retry(b.retrier()))
 	}
 	switch b.Kind {
 	case each:
