@@ -25,9 +25,9 @@ func newBatch(by, waiter *actor, a *act) *batch {
 	b.started, b.seen = make([]atomic.Int64, len(b.tasks)), make([]bool, len(b.tasks))
 	b.inside = gauge{limit: len(b.tasks), over: &by.over[members]}
 	if limit := a.With["limit"]; limit > 0 {
-		b.inside.limit = limit
+		b.inside.limit = max(limit, a.With["resized"])
 	}
-	b.own = gauge{limit: a.With["workers"], over: &by.over[apart]}
+	b.own = gauge{limit: max(a.With["workers"], a.With["resized"]), over: &by.over[apart]}
 	return b
 }
 

@@ -184,6 +184,12 @@ func (d *drawing) gather(a *act, at *spot) {
 		d.maybe(3, a.With, "limit", 1, 2)
 	}
 	d.maybe(4, a.With, "keepgoing", 1)
+	if !loop && (a.Pool == own || a.With.has("limit")) {
+		d.maybe(4, a.With, "resized", 1, 2, 3)
+	}
+	if a.Kind == group {
+		d.maybe(6, a.With, "waiters", 2, 3)
+	}
 	if loop {
 		d.maybe(2, a.With, oneOf(d, "seq", "chan"), 1)
 	}

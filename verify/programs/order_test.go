@@ -115,11 +115,11 @@ func (o *order) work(t *task) work {
 // elsewhere stands for what is not of the pool: the goroutines that read the items of streams, and the keys.
 const elsewhere = 1 << 63
 
-// leavesPool reports whether a is a stream whose items a goroutine of its own reads, or a group with a key. While the
+// leavesPool reports whether a is a stream whose items a goroutine of its own reads, a group with a key, or one for which several goroutines wait. While the
 // stream waits for that, no task of the pool may run that is the stream's, so a task that another pool waits
 // for may have the place: it is as if the stream's work ran on two pools. Another task of the key may have the key's place.
 func (a *act) leavesPool() bool {
-	return a.Kind == stream && (a.With.has("seq") || a.With.has("chan")) || a.With.has("key")
+	return a.Kind == stream && (a.With.has("seq") || a.With.has("chan")) || a.With.has("key") || a.With.has("waiters")
 }
 
 // held is a lock that is held over a wait.

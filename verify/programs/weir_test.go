@@ -1,7 +1,9 @@
 package programs_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -288,11 +290,12 @@ func (l *weirs) gather(ctx context.Context, b *batch) error {
 				_, err := b.live(ctx, i, g.Cancel)
 				return err
 			})
+			b.resize(g, i)
 		}
 		if b.With.has("cancelled") {
 			g.Cancel(errCancel)
 		}
-		return g.Wait()
+		return b.waits(g.Wait)
 	case values, all, ordered, first:
 		return l.results(b, l.group(ctx, b))
 	}
@@ -349,6 +352,7 @@ func (l *weirs) results(b *batch, g *weir.Group) error {
 	r := weir.NewResults[int](g)
 	for i := range b.tasks {
 		r.Go(func(ctx context.Context) (int, error) { return b.live(ctx, i, g.Cancel) })
+		b.resize(g, i)
 	}
 	if b.With.has("cancelled") {
 		g.Cancel(errCancel)
@@ -366,6 +370,29 @@ func (l *weirs) results(b *batch, g *weir.Group) error {
 		return b.checkEach(r.Ordered(), true)
 	}
 	return b.checkEach(r.All(), false)
+}
+
+// resize changes the limit of a group that has got its task i.
+func (b *batch) resize(g *weir.Group, i int) {
+	if limit := b.With["resized"]; limit > 0 && i == 0 {
+		g.Resize(limit)
+	}
+}
+
+// waits calls wait on as many goroutines as the program says. All return the same, or nil if another has returned before.
+func (b *batch) waits(wait func() error) error {
+	errs := make([]error, max(b.With["waiters"], 1))
+	var others sync.WaitGroup
+	defer others.Wait()
+	for i := range errs[1:] {
+		others.Go(func() {
+			defer b.by.caught(&errs[i])
+			errs[i] = wait()
+		})
+	}
+	err := wait()
+	others.Wait()
+	return cmp.Or(err, errors.Join(errs...))
 }
 
 func (b *batch) retrier() *weir.Retrier {
