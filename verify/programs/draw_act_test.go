@@ -115,7 +115,7 @@ func (d *drawing) fill(kind string, at *spot) *act {
 			a.Pool = d.target(at)
 		}
 		if kind == keyed {
-			a.N = 1 + d.IntN(keyCount)
+			a.N = 1 + d.IntN(contextLane)
 		}
 		if a.Pool == at.pool { // a task must not wait for room in its own pool
 			return d.fill(compute, at)

@@ -16,6 +16,8 @@ const (
 	own       = -1         // the Pool of an act whose kids run on workers of its own
 	lockCount = 3
 	keyCount  = 2
+
+	funcLane, contextLane = keyCount + 1, keyCount + 2 // in place of a key: a FuncPool and a FuncContext that are lanes
 )
 
 // program says what goroutines outside do, and what the tasks do that they hand over.

@@ -23,7 +23,7 @@ type run struct {
 	onces   map[int]*task  // by number
 	some    []bool         // tasks whose number depends on how many calls share one, by task
 	gauges  [2][]gauge     // running and begun, by pool
-	keys    [shared][keyCount]gauge
+	keys    [shared][contextLane]gauge
 	over    [len(excess{})]atomic.Int64
 	steps   atomic.Int64 // grows as long as anything happens
 
@@ -371,6 +371,9 @@ func (a *actor) wait(act *act) (err error) {
 		return a.library.submit(ctx, act.Pool, leaf)
 	case keyed:
 		c.place = a.placeOfKey(act.Pool, act.N)
+		if act.N == contextLane && !a.program.With.has("noisy") {
+			ctx = context.WithoutCancel(ctx) // as with async
+		}
 		return a.library.submitKey(ctx, act.Pool, act.N, leaf)
 	case later:
 		live := func(ctx context.Context) {

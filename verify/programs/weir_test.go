@@ -22,6 +22,9 @@ type weirs struct {
 	keyed []*weir.Keyed[int]
 	onces []*weir.Once[int, int]
 
+	funcs    []*weir.FuncPool[func()]
+	contexts []*weir.FuncContext[func()]
+
 	control sync.WaitGroup
 	shut    []chan struct{} // by pool: closed when Shutdown has returned
 
@@ -57,6 +60,9 @@ func onWeir(r *run) library {
 		p := weir.New(b.Limit, options(b)...)
 		l.pools = append(l.pools, p)
 		l.keyed = append(l.keyed, weir.NewKeyed[int](p, max(b.Keys, 1), weir.KeyQueue(b.Queue)))
+		lane := []weir.Option{weir.On(p), weir.Queue(b.Queue), onPanic}
+		l.funcs = append(l.funcs, weir.NewFunc(max(b.Keys, 1), func(task func()) { task() }, lane...))
+		l.contexts = append(l.contexts, weir.NewFuncContext(max(b.Keys, 1), func(_ context.Context, task func()) error { task(); return nil }, lane...))
 		l.onces = append(l.onces, weir.NewOnce[int, int](p))
 	}
 	for range r.program.Pools {
@@ -238,6 +244,12 @@ func (l *weirs) submit(ctx context.Context, pool int, task func()) error {
 
 func (l *weirs) submitKey(ctx context.Context, pool, key int, task func()) error {
 	l.makes()
+	switch key {
+	case funcLane:
+		return l.funcs[pool].InvokeContext(ctx, task)
+	case contextLane:
+		return l.contexts[pool].Go(ctx, task)
+	}
 	return l.keyed[pool].SubmitContext(ctx, key, task)
 }
 
