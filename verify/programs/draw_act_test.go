@@ -31,6 +31,9 @@ func (d *drawing) kind(at *spot) string {
 	if d.controls {
 		kinds = append(kinds, resize, pause)
 	}
+	if d.shuts && d.noisy {
+		kinds = append(kinds, shut)
+	}
 	if d.divides {
 		kinds = append(kinds, divide, sorted)
 	}
@@ -85,6 +88,12 @@ func (d *drawing) fill(kind string, at *spot) *act {
 		}
 	case sorted:
 		a.Pool, a.N = d.IntN(shared), oneOf(d, 1<<13, 1<<14)
+	case shut:
+		a.Pool = d.IntN(shared + 1)
+		a.With["span"] = oneOf(d, 0, 1, 100)
+		if d.locks { // which what closes waits for may need
+			a.With["span"] = oneOf(d, 1, 100)
+		}
 	case pause:
 		a.Pool = d.IntN(shared + 1)
 		a.With["span"] = oneOf(d, 1, 30, 200)

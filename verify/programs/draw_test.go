@@ -9,7 +9,7 @@ import (
 type drawing struct {
 	*rand.Rand
 	locks, rings, noisy, rests bool
-	controls, divides          bool                         // tasks change pools, and compute on several of them
+	controls, divides, shuts   bool                         // tasks change pools, compute on several of them, and close them
 	left                       int                          // acts that may still be drawn
 	naps                       int                          // the span of some computations; below 0 in few programs, as it takes long
 	made                       int                          // futures, and acts of once
@@ -35,7 +35,7 @@ const deepest = 5
 func draw(seed uint64) *program {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for {
-		d := &drawing{Rand: r, locks: r.IntN(4) > 0, rings: r.IntN(2) > 0, noisy: r.IntN(2) > 0, controls: r.IntN(3) == 0, divides: r.IntN(4) == 0}
+		d := &drawing{Rand: r, locks: r.IntN(4) > 0, rings: r.IntN(2) > 0, noisy: r.IntN(2) > 0, controls: r.IntN(3) == 0, divides: r.IntN(4) == 0, shuts: r.IntN(5) == 0}
 		d.rests = !d.locks || d.one(2)
 		p := d.program()
 		p.repair(d.Rand)
@@ -191,6 +191,7 @@ func (p *program) controls(d *drawing) {
 //   - a task of a lane's lane would wait for those of the lane that wait for a lock, as it counts as one of them;
 //   - what a task, or main, waits for while it holds a lock would wait for those that wait for that, if the task has no place to lend to it;
 //     so would another task of a pool that it waits for;
+//   - one that closes a pool keeps its place, too;
 //   - a task that calls the Stateful lends it no place, and neither does one that waits for such a task.
 func (p *program) lanes(d *drawing) {
 	if d.locks && d.rests || d.one(2) {
@@ -247,7 +248,7 @@ func (p *program) blocksInLanes(o *order) (blocks bool) {
 	}
 	for _, t := range o.tasks {
 		visit(t.Acts, func(a *act) {
-			blocks = blocks || a.submits() || a.With.has("outer") || a.Kind == call && p.keepsFromCalls(o, t.pool) ||
+			blocks = blocks || a.submits() || a.With.has("outer") || a.closes() || a.Kind == call && p.keepsFromCalls(o, t.pool) ||
 				a.Kind == locked && p.leadsBack(o, a.Body, p.root(t.pool), true, map[int]bool{})
 		})
 	}

@@ -46,6 +46,9 @@ func newOrder(p *program, r *rand.Rand) *order {
 		o.reach[t.pool] |= 1 << t.pool
 		visit(t.Acts, func(a *act) {
 			o.lowest[t.pool] = earlier(o.lowest[t.pool], a)
+			if a.closes() {
+				o.reach[t.pool] |= 1 << a.Pool
+			}
 			if a.With.has("key") {
 				o.keys[a.Pool] = true
 			}
@@ -122,6 +125,9 @@ func (a *act) leavesPool() bool {
 	return a.Kind == stream && (a.With.has("seq") || a.With.has("chan")) || a.With.has("key") || a.With.has("waiters")
 }
 
+// closes reports whether a waits until a pool is closed.
+func (a *act) closes() bool { return a.Kind == shut && !a.With.has("span") }
+
 // held is a lock that is held over a wait.
 type held struct {
 	lock   *act
@@ -148,6 +154,9 @@ func (o *order) check(t *task, acts []*act, chain []held, at placeOf, forked boo
 				}
 			}
 			within = slices.Concat(chain, []held{{a, t, at, forked}})
+		}
+		if a.closes() && o.reach[a.Pool]&(1<<t.pool) != 0 { // the tasks of the pool may wait for t
+			o.fix = func() { a.With["span"] = 1 }
 		}
 		if a.Kind == rest && mayNotRest(chain, at, forked) {
 			o.fix = func() { a.Kind = compute }

@@ -56,7 +56,7 @@ type task struct {
 	id, pool int // set by index
 }
 
-// The kinds of acts. All except the first nine, and later, wait for something of the library.
+// The kinds of acts. All except the first ten, and later, wait for something of the library.
 const (
 	compute = "compute" // for span µs; if that is below 0, asleep
 	rest    = "rest"    // for span µs, while any other task may have the place
@@ -66,6 +66,7 @@ const (
 
 	resize = "resize" // sets the limit of the pool to N
 	pause  = "pause"  // pauses the pool for span µs, and does not wait
+	shut   = "close"  // shuts the pool down, for span µs; if that is 0, closes it
 	divide = "range"  // computes for N indices, on the pool as well
 	sorted = "sort"   // sorts N numbers, on the pool as well
 
@@ -190,7 +191,7 @@ func (a *act) String() string {
 	if a.N > 0 {
 		s += fmt.Sprint(a.N)
 	}
-	if len(a.Kids) > 0 || a.Kind == resize || a.Kind == pause || a.Kind == divide || a.Kind == sorted {
+	if len(a.Kids) > 0 || a.Kind == resize || a.Kind == pause || a.Kind == shut || a.Kind == divide || a.Kind == sorted {
 		s += " on " + poolName(a.Pool)
 	}
 	s += a.With.String()

@@ -47,7 +47,8 @@ type library interface {
 	sort(pool int, items []int)
 	resize(pool, limit int)
 	pause(pool int, d time.Duration) // starts it
-	finish()                         // waits for everything that was handed over
+	shut(pool int, d time.Duration)
+	finish() // waits for everything that was handed over
 }
 
 type future interface {
@@ -223,6 +224,8 @@ func (a *actor) step(act *act) error {
 		a.place.pause()
 		defer a.place.resume()
 		a.library.rest(a.ctx, func() { toil(time.Duration(act.With["span"]) * time.Microsecond) })
+	case shut:
+		a.library.shut(act.Pool, time.Duration(act.With["span"])*time.Microsecond)
 	case divide:
 		return a.divide(act)
 	case sorted:

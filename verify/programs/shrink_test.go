@@ -66,7 +66,9 @@ func cutActs(acts *[]*act, each func(func())) {
 			cutActs(&kid.Acts, each)
 		}
 		cutActs(&a.Body, each)
-		a.With.cuts(each)
+		if a.Kind != shut { // without its span it waits for more
+			a.With.cuts(each)
+		}
 	}
 }
 

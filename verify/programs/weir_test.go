@@ -26,7 +26,7 @@ type weirs struct {
 	contexts []*weir.FuncContext[func()]
 
 	control sync.WaitGroup
-	shut    []chan struct{} // by pool: closed when Shutdown has returned
+	closed  []chan struct{} // by pool: closed when Shutdown has returned
 
 	mu    sync.Mutex
 	made  int      // calls of async, hedge and submit: what they hand over may be left to itself
@@ -66,7 +66,7 @@ func onWeir(r *run) library {
 		l.onces = append(l.onces, weir.NewOnce[int, int](p))
 	}
 	for range r.program.Pools {
-		l.shut = append(l.shut, make(chan struct{}))
+		l.closed = append(l.closed, make(chan struct{}))
 	}
 	l.open = gauge{limit: r.gauges[running][callsPool].limit, over: &r.over[running]}
 	open := func() (*atomic.Bool, error) {
@@ -98,6 +98,7 @@ type controlled interface {
 	Pause()
 	Resume()
 	Shutdown(ctx context.Context) ([]func(), error)
+	Close()
 }
 
 func (l *weirs) pool(number int) controlled {
@@ -120,14 +121,25 @@ func (l *weirs) controls() {
 			time.Sleep(micros(c.Pause))
 			pool.Resume()
 		default:
-			ctx, stop := context.WithTimeout(context.Background(), micros(c.Shutdown))
-			_, _ = pool.Shutdown(ctx)
-			stop()
-			for i, shut := range l.shut {
-				if l.program.isOn(i, c.Pool) && !isClosed(shut) {
-					close(shut)
-				}
-			}
+			l.shut(c.Pool, micros(c.Shutdown))
+		}
+	}
+}
+
+// shut shuts a pool down, or closes it if d is 0.
+func (l *weirs) shut(pool int, d time.Duration) {
+	if d > 0 {
+		ctx, stop := context.WithTimeout(context.Background(), d)
+		defer stop()
+		_, _ = l.pool(pool).Shutdown(ctx)
+	} else {
+		l.pool(pool).Close()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, closed := range l.closed {
+		if l.program.isOn(i, pool) && !isClosed(closed) {
+			close(closed)
 		}
 	}
 }
@@ -271,7 +283,7 @@ func (t timed) Get(context.Context) (int, error) {
 }
 
 func (l *weirs) later(d time.Duration, runs, pool int, task func(context.Context)) {
-	f := timed{make(chan struct{}), l.shut[pool]}
+	f := timed{make(chan struct{}), l.closed[pool]}
 	l.mu.Lock()
 	l.made, l.loose = l.made+1, append(l.loose, f) // first: Wait of the pool does not wait for it
 	l.mu.Unlock()
