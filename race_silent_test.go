@@ -25,6 +25,18 @@ func TestPromise15RightProgramsAreNotReported(t *testing.T) {
 			}
 			p.Close()
 		},
+		"the task of a timer asks its context": func(context.Context) {
+			p := weir.New(2)
+			asked := make(chan struct{})
+			p.After(1, func(ctx context.Context) {
+				ctx, stop := context.WithTimeout(ctx, time.Hour)
+				defer stop()
+				check.OK(t, ctx.Err())
+				close(asked)
+			})
+			<-asked
+			p.Close()
+		},
 		"Reduce changes its arguments while a thousand goroutines are in use": func(ctx context.Context) {
 			p := weir.New(1100)
 			release := make(chan struct{})

