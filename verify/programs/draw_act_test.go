@@ -166,7 +166,9 @@ func (d *drawing) hand(a *act, at *spot) {
 			d.maybe(3, a.With, "runs", 1, 2, 3)
 		}
 	case do, hedge:
-		n = 1
+		if n = 1; a.Kind == hedge {
+			d.maybe(2, a.With, "after", 1, 50)
+		}
 	default:
 		if d.one(7) {
 			a.Pool, inner.row = own, at.row

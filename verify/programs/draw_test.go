@@ -80,7 +80,7 @@ func (d *drawing) program() *program {
 		if !narrow {
 			b.Limit = oneOf(d, 1, 1, 1, 2, 2, 3, 4)
 		}
-		b.Keys = oneOf(d, 0, 0, 2)
+		b.Keys, b.Idle = oneOf(d, 0, 0, 2), oneOf(d, 0, 0, 1, 100)
 		p.Pools = append(p.Pools, b)
 	}
 	if d.noisy {
@@ -142,7 +142,7 @@ func (p *program) rates(d *drawing) {
 	}
 }
 
-// ranks gives lanes priorities and shares, and tasks of some pools a time in which they must start.
+// ranks gives lanes priorities and shares, tasks of some pools a time in which they must start, and some pools room for few submitters that wait.
 func (p *program) ranks(d *drawing) {
 	timed := [shared + 1]bool{} // the end of the run waits for timers, and so their tasks must start
 	tasks, _ := p.index()
@@ -160,6 +160,9 @@ func (p *program) ranks(d *drawing) {
 		if d.noisy && !timed[i] && d.one(6) {
 			p.Pools[i].Expiry = oneOf(d, 1, 50, 500)
 		}
+		if d.noisy && !timed[i] && d.one(6) {
+			p.Pools[i].Waiting = 1
+		}
 	}
 }
 
@@ -173,6 +176,8 @@ func (p *program) controls(d *drawing) {
 		switch {
 		case d.noisy && d.one(4):
 			c.Shutdown = oneOf(d, 1, 100, 1000)
+		case d.one(4):
+			c.Looks = oneOf(d, 1, 10)
 		case d.one(3):
 			c.Pause = oneOf(d, 1, 100, 500)
 		default:

@@ -37,7 +37,7 @@ func (p *plain) do(ctx context.Context, _ int, task func(context.Context) error)
 	return task(ctx)
 }
 
-func (p *plain) hedge(ctx context.Context, _ int, task func(context.Context) (int, error)) error {
+func (p *plain) hedge(ctx context.Context, _, _ int, task func(context.Context) (int, error)) error {
 	_, err := task(ctx)
 	return err
 }

@@ -37,14 +37,17 @@ type bounds struct {
 	Priority, Share, Aging int `json:",omitempty"` // of a lane; Aging in µs, 0 for none
 	Expiry                 int `json:",omitempty"` // µs; 0 for none
 	Keys                   int `json:",omitempty"` // how many tasks of a key run at once; 0 for 1
+	Idle                   int `json:",omitempty"` // µs after which an idle worker ends; 0 for the default
+	Waiting                int `json:",omitempty"` // how many submitters may wait; 0 for any number
 }
 
-// control is one call of Resize, Pause or Shutdown, a rest of After µs after the last one.
+// control is one call of Resize, Pause or Shutdown, or looks at all, a rest of After µs after the last one.
 type control struct {
 	After, Pool int
 	Limit       int `json:",omitempty"` // of Resize
 	Pause       int `json:",omitempty"` // µs until Resume
 	Shutdown    int `json:",omitempty"` // µs until its context is done
+	Looks       int `json:",omitempty"` // how often it looks at all pools and groups
 }
 
 // task ends as one of its options says: fails, panics, exits or cancels, its own group. Others
@@ -73,7 +76,7 @@ const (
 	group, values, all, ordered, first = "group", "values", "all", "ordered", "first" // the last four: of Results
 	each, mapped, stream               = "each", "map", "stream"
 	async, get, do, call, submit       = "async", "get", "do", "call", "submit"
-	hedge                              = "hedge" // runs its kid as the second call, after one that fails
+	hedge                              = "hedge" // runs its kid as the second call, after one that fails; with after, so many µs after one that takes longer
 
 	keyed = "keyed" // submits to the key that is its number, of which as many tasks run at once as the pool says
 	once  = "once"  // calls that have the same number share a task, which the first of them in the text has
@@ -161,7 +164,7 @@ func (p *program) String() string {
 		if b.Of > 0 {
 			s += fmt.Sprintf("of %s ", poolName(b.Of-1))
 		}
-		s = strings.TrimSpace(s) + options{"rate": b.Rate, "priority": b.Priority, "share": b.Share, "aging": b.Aging, "expiry": b.Expiry, "keys": b.Keys}.String() + " "
+		s = strings.TrimSpace(s) + options{"rate": b.Rate, "priority": b.Priority, "share": b.Share, "aging": b.Aging, "expiry": b.Expiry, "keys": b.Keys, "idle": b.Idle, "waiting": b.Waiting}.String() + " "
 	}
 	for _, c := range p.Control {
 		s += fmt.Sprintf("%+v ", c)

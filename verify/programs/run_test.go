@@ -36,7 +36,7 @@ type library interface {
 	gather(ctx context.Context, b *batch) error // hands over the tasks of a batch, and waits for them
 	async(ctx context.Context, pool int, task func(context.Context) (int, error)) future
 	do(ctx context.Context, pool int, task func(context.Context) error) error
-	hedge(ctx context.Context, pool int, task func(context.Context) (int, error)) error
+	hedge(ctx context.Context, after, pool int, task func(context.Context) (int, error)) error
 	call(ctx context.Context, task func()) error
 	submit(ctx context.Context, pool int, task func()) error
 	submitKey(ctx context.Context, pool, key int, task func()) error
@@ -367,7 +367,7 @@ func (a *actor) wait(act *act) (err error) {
 			return err
 		})
 	case hedge:
-		return a.library.hedge(ctx, act.Pool, c.live)
+		return a.library.hedge(ctx, act.With["after"], act.Pool, c.live)
 	case call:
 		return a.library.call(ctx, leaf)
 	case submit:

@@ -40,10 +40,17 @@ func onWeir(r *run) library {
 			r.fail("something has panicked: %v", p)
 		}
 	})
-	options := func(b bounds) []weir.Option {
+	options := func(i int) []weir.Option {
+		b := r.program.Pools[i]
 		opts := []weir.Option{weir.Queue(b.Queue), onPanic}
 		if b.Of > 0 {
 			opts = append(opts, weir.On(l.pools[b.Of-1]), weir.Priority(b.Priority), weir.Share(max(b.Share, 1)))
+		}
+		if b.Idle > 0 && (b.Of == 0 || i == callsPool) {
+			opts = append(opts, weir.IdleTimeout(micros(b.Idle)))
+		}
+		if b.Waiting > 0 {
+			opts = append(opts, weir.MaxWaiting(b.Waiting))
 		}
 		if b.Aging > 0 {
 			opts = append(opts, weir.Aging(micros(b.Aging)))
@@ -56,8 +63,8 @@ func onWeir(r *run) library {
 		}
 		return opts
 	}
-	for _, b := range r.program.Pools[:shared] {
-		p := weir.New(b.Limit, options(b)...)
+	for i, b := range r.program.Pools[:shared] {
+		p := weir.New(b.Limit, options(i)...)
 		l.pools = append(l.pools, p)
 		l.keyed = append(l.keyed, weir.NewKeyed[int](p, max(b.Keys, 1), weir.KeyQueue(b.Queue)))
 		lane := []weir.Option{weir.On(p), weir.Queue(b.Queue), onPanic}
@@ -80,8 +87,7 @@ func onWeir(r *run) library {
 		defer used.Store(false)
 		task()
 	}
-	b := r.program.Pools[callsPool]
-	l.calls = weir.NewStateful(b.Limit, open, use, func(*atomic.Bool) { l.open.leave() }, options(b)...)
+	l.calls = weir.NewStateful(r.program.Pools[callsPool].Limit, open, use, func(*atomic.Bool) { l.open.leave() }, options(callsPool)...)
 	for i, p := range l.pools {
 		r.gauges[running][i].pool = p
 	}
@@ -116,6 +122,10 @@ func (l *weirs) controls() {
 		switch {
 		case c.Limit > 0:
 			pool.Resize(c.Limit)
+		case c.Looks > 0:
+			for range c.Looks {
+				look()
+			}
 		case c.Pause > 0:
 			pool.Pause()
 			time.Sleep(micros(c.Pause))
@@ -123,6 +133,16 @@ func (l *weirs) controls() {
 		default:
 			l.shut(c.Pool, micros(c.Shutdown))
 		}
+	}
+}
+
+// look asks for all that is known of what runs.
+func look() {
+	for p := range weir.Pools() {
+		_, _ = p.Running(0), p.Times()
+	}
+	_ = weir.Groups(0)
+	for range weir.Lints(time.Nanosecond) {
 	}
 }
 
@@ -227,10 +247,20 @@ func (l *weirs) do(ctx context.Context, pool int, task func(context.Context) err
 	return l.pools[pool].Do(ctx, task)
 }
 
-func (l *weirs) hedge(ctx context.Context, pool int, task func(context.Context) (int, error)) error {
+func (l *weirs) hedge(ctx context.Context, after, pool int, task func(context.Context) (int, error)) error {
 	l.makes()
-	fails := func(context.Context) (int, error) { return 0, errFailed }
-	_, err := weir.Hedge(ctx, l.pools[pool], time.Hour, fails, task)
+	fails := func(ctx context.Context) (int, error) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(micros(2 * after)):
+		}
+		return 0, errFailed
+	}
+	delay := time.Hour
+	if after > 0 {
+		delay = micros(after)
+	}
+	_, err := weir.Hedge(ctx, l.pools[pool], delay, fails, task)
 	return err
 }
 
