@@ -200,6 +200,7 @@ func (d *drawing) gather(a *act, at *spot) {
 	}
 	if a.Kind == group {
 		d.maybe(6, a.With, "waiters", 2, 3)
+		d.maybe(6, a.With, "try", 1)
 	}
 	if loop {
 		d.maybe(2, a.With, oneOf(d, "seq", "chan"), 1)

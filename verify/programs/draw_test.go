@@ -119,10 +119,10 @@ func (d *drawing) main(main *task) {
 	from, tops := d.IntN(shared), &act{Kind: fork}
 	for i := range 1 + d.IntN(4) {
 		at.row = (from + i) % shared
-		kind := oneOf(d, group, group, group, values, all, ordered, do, stream, each, fork, once, later)
+		kind := oneOf(d, group, group, group, values, all, ordered, do, stream, each, fork, once, later, call)
 		d.share(4-i, func() { tops.Body = append(tops.Body, d.fill(kind, &at)) })
 		for _, kid := range tops.Body[i].Kids {
-			if kind != do && kind != once && kind != later {
+			if kind != do && kind != once && kind != later && kind != call {
 				d.maybe(2, kid.With, "times", 2, 4, 8)
 			}
 		}

@@ -326,10 +326,14 @@ func (l *weirs) later(d time.Duration, runs, pool int, task func(context.Context
 	}
 	made, ran := make(chan *weir.Timer, 1), 0
 	made <- l.pools[pool].Every(d, func(ctx context.Context) {
-		if ran++; ran == runs {
-			timer := <-made
+		timer := <-made
+		made <- timer
+		switch ran++; {
+		case ran == runs:
 			timer.Stop()
 			defer close(f.over)
+		case ran%2 == 1:
+			timer.Reset(d)
 		}
 		task(ctx)
 	})
@@ -340,10 +344,13 @@ func (l *weirs) gather(ctx context.Context, b *batch) error {
 	case group:
 		g := l.group(ctx, b)
 		for i := range b.tasks {
-			g.Go(func(ctx context.Context) error {
+			live := func(ctx context.Context) error {
 				_, err := b.live(ctx, i, g.Cancel)
 				return err
-			})
+			}
+			if !b.With.has("try") || !g.TryGo(live) {
+				g.Go(live)
+			}
 			b.resize(g, i)
 		}
 		if b.With.has("cancelled") {
