@@ -192,12 +192,10 @@ func (p *program) controls(d *drawing) {
 //
 //   - a task that comes back from a rest to such a place would wait for those that wait for a lock;
 //   - one that waits with the context of its caller has no place to lend, either;
-//   - one that submits may wait for room on a pool that gets no place as long as the task has its own;
+//   - one that submits, closes a pool, or calls the Stateful keeps its own place meanwhile, and what it waits for may need that;
 //   - a task of a lane's lane would wait for those of the lane that wait for a lock, as it counts as one of them;
 //   - what a task, or main, waits for while it holds a lock would wait for those that wait for that, if the task has no place to lend to it;
-//     so would another task of a pool that it waits for;
-//   - one that closes a pool keeps its place, too;
-//   - a task that calls the Stateful lends it no place, and neither does one that waits for such a task.
+//     so would another task of a pool that it waits for.
 func (p *program) lanes(d *drawing) {
 	if d.locks && d.rests || d.one(2) {
 		return
@@ -253,24 +251,31 @@ func (p *program) blocksInLanes(o *order) (blocks bool) {
 	}
 	for _, t := range o.tasks {
 		visit(t.Acts, func(a *act) {
-			blocks = blocks || a.submits() || a.With.has("outer") || a.closes() || a.Kind == call && p.keepsFromCalls(o, t.pool) ||
+			keeps := (a.submits() || a.Kind == call || a.closes()) && p.needs(o, a.Pool)&(1<<t.pool) != 0
+			blocks = blocks || keeps || a.With.has("outer") ||
 				a.Kind == locked && p.leadsBack(o, a.Body, p.root(t.pool), true, map[int]bool{})
 		})
 	}
 	return blocks
 }
 
-// keepsFromCalls reports whether tasks that have places which the Stateful needs are on a pool, or wait for what is.
-func (p *program) keepsFromCalls(o *order, pool int) bool {
-	if p.Pools[callsPool].Of == 0 {
-		return false
-	}
-	for from := range shared {
-		if p.root(from) == p.root(callsPool) && o.reach[from]&(1<<pool) != 0 {
-			return true
+// needs is the pools whose tasks, or places, the tasks of a pool may need.
+func (p *program) needs(o *order, pool int) (all uint64) {
+	for next := o.reach[pool]; next&^all != 0; {
+		all |= next
+		for from := range o.reach {
+			if all&(1<<from) == 0 {
+				continue
+			}
+			next |= o.reach[from]
+			for other := range outside {
+				if p.root(other) == p.root(from) {
+					next |= 1 << other
+				}
+			}
 		}
 	}
-	return pool >= firstOwn // whose tasks are goroutines of a task that waits
+	return all
 }
 
 // leadsBack reports whether acts wait for tasks of a pool with lanes, or such tasks do, or other tasks of their pools, without a place of its root to lend:
