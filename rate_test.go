@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -986,5 +987,31 @@ func TestPromise09ALockHeldOverAWaitForATurn(t *testing.T) {
 				t.Errorf("it took %v", d)
 			}
 		})
+	}
+}
+
+// A worker of a lane may find a granted token gone that it has just seen, while the pool waits for the next one already: then it must not wait for that
+// as well, or the list of those that wait is broken.
+func TestLanesThatRaceForTokensWaitForEachOnce(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	rounds := 1000
+	if testing.Short() {
+		rounds = 200
+	}
+	for range rounds {
+		p := weir.New(8, weir.Rate(1, 10*time.Microsecond, 2))
+		var submitters sync.WaitGroup
+		for range 6 {
+			l := p.Lane(3, weir.Queue(8))
+			for range 3 {
+				submitters.Go(func() {
+					for range 10 {
+						check.OK(t, l.Submit(runtime.Gosched))
+					}
+				})
+			}
+		}
+		submitters.Wait()
+		p.Close()
 	}
 }

@@ -99,6 +99,8 @@ func (e *Engine) admits() bool {
 		return false
 	case r.take():
 		return true
+	case r.joins.throttled(): // e had granted tokens, until they were too old, or another worker took them
+		return false
 	}
 	by := r.joins
 	by.rated.throttled.Store(true)
