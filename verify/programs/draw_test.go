@@ -261,7 +261,7 @@ func (p *program) blocksInLanes(o *order) (blocks bool) {
 
 // needs is the pools whose tasks, or places, the tasks of a pool may need.
 func (p *program) needs(o *order, pool int) (all uint64) {
-	for next := o.reach[pool]; next&^all != 0; {
+	for next := o.reach[pool] | 1<<pool; next&^all != 0; {
 		all |= next
 		for from := range o.reach {
 			if all&(1<<from) == 0 {
