@@ -86,6 +86,7 @@ func TestListShowsWhatCanBeSelected(t *testing.T) {
 }
 
 func TestARunKeepsRawResultsAndWritesTheReport(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	out, _ := call(t, 0, "-run", "^dispatch/(newclose|loop)", "-peer", "go,conc,weir.Pool", "-rounds", "2", "-out", dir)
 	contains(t, out, "conc.iter", "weir.Pool")
@@ -155,10 +156,11 @@ func TestJSONHasOneResultALineAndARunAFolderOfItsOwn(t *testing.T) {
 	}
 }
 
-// This needs processes of their own: the heap must hold nothing else.
-func TestTheHeapInUseIsThatOfTheBuffers(t *testing.T) {
+// This needs processes of their own: the heap must hold nothing else, and the goroutines of ten thousand idle pools stay.
+func TestWhatIsInUseIsThatOfTheBuffersAndOfThePools(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	call(t, 0, "-run", "^reuse/sizes", "-peer", "new,sync.Pool", "-rounds", "1", "-out", dir)
+	call(t, 0, "-run", "^(reuse/sizes|dispatch/idlepools)", "-peer", "new,sync.Pool,ants", "-rounds", "1", "-out", dir)
 	of := map[string]map[string]float64{}
 	for _, r := range read(t, dir).Results {
 		of[r.ID.Peer] = figures(r)
@@ -167,6 +169,9 @@ func TestTheHeapInUseIsThatOfTheBuffers(t *testing.T) {
 	if kept, made := of["sync.Pool"]["heap-B"], of["new"]["heap-B"]; made < 1<<20 || kept < 2*made {
 		t.Errorf("%v", of)
 	}
+	if n := of["ants"]["goroutines/pool"]; n < 1 || n > 10 {
+		t.Errorf("%v goroutines in an idle pool of ants", n)
+	}
 	// Each request has 1 KB besides.
 	if kept, made := of["sync.Pool"]["B/op"], of["new"]["B/op"]; kept < 1024 || made < 2*kept {
 		t.Errorf("%v", of)
@@ -174,6 +179,7 @@ func TestTheHeapInUseIsThatOfTheBuffers(t *testing.T) {
 }
 
 func TestProfilesShowWhatWasMeasured(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	call(t, 0, "-run", "^reuse/context", "-peer", "new", "-rounds", "2", "-out", t.TempDir(), "-profile", dir)
 	for kind, want := range map[string]string{"cpu": "nanoseconds", "heap": "suite.newRequest"} {
@@ -196,12 +202,13 @@ func TestProfilesShowWhatWasMeasured(t *testing.T) {
 }
 
 func TestAScenarioRunsByItsNumber(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	out, _ := call(t, 0, "-scenario", "5", "-peer", "weir,ants", "-out", dir)
+	out, _ := call(t, 0, "-scenario", "7", "-peer", "weir,ants", "-out", dir)
 	contains(t, out, "pass")
 	verdicts := map[string]string{}
 	for _, r := range read(t, dir).Results {
-		if r.ID.Experiment != "05" {
+		if r.ID.Experiment != "07" {
 			t.Errorf("%s has run too", r.ID)
 		}
 		verdicts[r.ID.Peer] = record.Find(r.Notes, "verdict")
@@ -212,6 +219,7 @@ func TestAScenarioRunsByItsNumber(t *testing.T) {
 }
 
 func TestAServerIsOverloadedInProcessesOfItsOwn(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	out, _ := call(t, 0, "-suite", "http", "-peer", "weir.Limit,go", "-rounds", "1", "-out", dir)
 	contains(t, out, "served in time", "weir.Limit serves ", "go serves ")
@@ -244,6 +252,7 @@ func TestAServerIsOverloadedInProcessesOfItsOwn(t *testing.T) {
 }
 
 func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {

@@ -35,13 +35,17 @@ func publish() error {
 	if err != nil {
 		return err
 	}
+	file, err := published(root)
+	if err != nil {
+		return err
+	}
 	for page := range pages {
 		path := filepath.Join(root, filepath.FromSlash(page))
 		old, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		text, err := withTables(root, page, old)
+		text, err := withTables(root, file, page, old)
 		if err != nil {
 			return err
 		}
@@ -55,12 +59,8 @@ func publish() error {
 	return nil
 }
 
-// withTables returns the page with its tables made from the published results.
-func withTables(root, page string, text []byte) ([]byte, error) {
-	file, err := published(root)
-	if err != nil {
-		return nil, err
-	}
+// withTables returns the page with its tables made from the published results, which file has.
+func withTables(root string, file record.File, page string, text []byte) (_ []byte, err error) {
 	for name, table := range pages[page] {
 		from := file
 		if path, ok := apartResults[name]; ok {

@@ -69,7 +69,7 @@ var planted = map[string]struct {
 		return err
 	}},
 	"slow but alive": {behaviour.Pass, "", func(env behaviour.Env) error {
-		for i := range 10 {
+		for i := range 6 {
 			env.Step("%d", i)
 			time.Sleep(limit / 4)
 		}
@@ -254,6 +254,7 @@ func everything() []behaviour.Scenario { return append(behaviour.Scenarios(), be
 type pair struct{ scenario, library string }
 
 func TestEveryProgramGetsAVerdictAndWeirPasses(t *testing.T) {
+	t.Parallel()
 	type outcome struct {
 		behaviour.Outcome
 		err error
@@ -267,6 +268,9 @@ func TestEveryProgramGetsAVerdictAndWeirPasses(t *testing.T) {
 			p, s := pair{s.ID, library}, s
 			if s.ID == "01" && library != behaviour.Weir {
 				continue // other libraries take long for it, and a run that is not full shows little
+			}
+			if s.ID == "24" && library != behaviour.Weir && os.Getenv("WEIR_PROOFS") == "" {
+				continue // it keeps all processors busy for more than a second
 			}
 			if library != behaviour.Weir {
 				s.Limit = min(s.Limit, 2*time.Second) // whether it is slow or hangs is not what is tested here

@@ -38,7 +38,7 @@ func until(condition func() bool) bool {
 		if condition() {
 			return true
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(5 * time.Millisecond) // a condition may be costly
 	}
 	return condition()
 }

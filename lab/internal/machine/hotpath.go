@@ -62,8 +62,8 @@ func HotPath(root string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&code, "%s\n", name)
-		tokens(text, func(kind token.Token, literal string) { fmt.Fprintf(&code, "%s %s\n", kind, literal) })
+		code.WriteString(name + "\n")
+		tokens(text, func(kind token.Token, literal string) { code.WriteString(kind.String() + " " + literal + "\n") })
 	}
 	digest := sha256.Sum256(code.Bytes())
 	return hex.EncodeToString(digest[:])[:12], nil

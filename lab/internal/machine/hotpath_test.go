@@ -38,31 +38,50 @@ func TestTheHotPathIsAllThatMeasuredPackagesAreMadeOf(t *testing.T) {
 	check.Equal(t, "the hot path", strings.Join(machine.HotFiles, " "), strings.Join(want, " "))
 }
 
-// tree is a root with a hot path, in which one file has this text.
-func tree(t *testing.T, name, text string) string {
+// tree is a root with a hot path.
+type tree struct {
+	t    *testing.T
+	root string
+}
+
+func newTree(t *testing.T) tree {
 	t.Helper()
-	root := t.TempDir()
-	for _, file := range append(hotFiles(), name) {
-		content := "package weir\n\nfunc f() int { return 1 }\n"
-		if file == name {
-			content = text
-		}
-		path := filepath.Join(root, filepath.FromSlash(file))
-		check.OK(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)))
+	made := tree{t, t.TempDir()}
+	for _, file := range hotFiles() {
+		made.write(file, usual)
 	}
-	return root
+	return made
+}
+
+// usual is the text of a file.
+const usual = "package weir\n\nfunc f() int { return 1 }\n"
+
+func (made tree) path(file string) string { return filepath.Join(made.root, filepath.FromSlash(file)) }
+
+func (made tree) write(file, text string) {
+	made.t.Helper()
+	path := made.path(file)
+	check.OK(made.t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)))
+}
+
+// digest is that of the hot path where a file has another text, or is there besides.
+func (made tree) digest(file, text string) string {
+	made.t.Helper()
+	made.write(file, text)
+	hash, err := machine.HotPath(made.root)
+	check.OK(made.t, err)
+	check.OK(made.t, os.Remove(made.path(file)))
+	if slices.Contains(hotFiles(), file) {
+		made.write(file, usual)
+	}
+	return hash
 }
 
 func TestMain(m *testing.M) { noleak.Main(m) }
 
 func TestTheHotPathIsItsCodeAndNotItsComments(t *testing.T) {
 	const name = "internal/engine/ring.go"
-	digest := func(name, text string) string {
-		t.Helper()
-		hash, err := machine.HotPath(tree(t, name, text))
-		check.OK(t, err)
-		return hash
-	}
+	digest := newTree(t).digest
 	base := digest(name, "package engine\n\nfunc f(a int) int { return a + 1 }\n")
 	for text, same := range map[string]bool{
 		"package engine\n\n// f adds.\nfunc f(a int) int { return a + 1 }\n":    true,
@@ -90,12 +109,13 @@ func TestTheHotPathIsItsCodeAndNotItsComments(t *testing.T) {
 }
 
 func TestAMissingPartOfTheHotPathIsAnError(t *testing.T) {
+	made := newTree(t)
 	for _, missing := range hotFiles() {
-		root := tree(t, "README.md", "# Weir\n")
-		check.OK(t, os.Remove(filepath.Join(root, filepath.FromSlash(missing))))
-		if hash, err := machine.HotPath(root); err == nil {
+		check.OK(t, os.Remove(made.path(missing)))
+		if hash, err := machine.HotPath(made.root); err == nil {
 			t.Errorf("no error without %s, but %s", missing, hash)
 		}
+		made.write(missing, usual)
 	}
 }
 

@@ -24,10 +24,7 @@ var limits = []int{1, 2, 64, 50_000}
 
 // settings are the ways in which a peer is used, with many tasks in one of them.
 func settings() (all []setting) {
-	few, many := 500, 10_000
-	if testing.Short() {
-		few, many = 100, 2_000
-	}
+	const few, many = 100, 10_000 // few are more than the usual limit
 	for _, same := range []bool{true, false} {
 		for _, limit := range limits {
 			for _, producers := range []int{1, 4} {
@@ -137,7 +134,7 @@ func TestStreamDoesNotWaitForItsEnd(t *testing.T) {
 func TestSortSorts(t *testing.T) {
 	var all []setting
 	for _, limit := range []int{1, 2, 8} {
-		all = append(all, setting{limit: limit, tasks: 10}, setting{limit: limit, tasks: 100_000})
+		all = append(all, setting{limit: limit, tasks: 10}, setting{limit: limit, tasks: 20_000})
 	}
 	forAll(t, "Sort", all, func(p peer.Peer, s setting) error { return checkSort(p.Sort, s) })
 }

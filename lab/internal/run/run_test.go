@@ -36,7 +36,7 @@ func plan() []suite.Experiment {
 		},
 	}, {
 		ID:     record.ID{Suite: "planted", Experiment: "second", Procs: 2},
-		Rounds: 2, Limit: 3 * time.Second,
+		Rounds: 2, Limit: time.Second,
 		Contenders: []suite.Contender{
 			{Name: "hangs", Measure: func(*suite.Meter) { time.Sleep(time.Hour) }},
 			{Name: "fine", Measure: fine},
@@ -130,7 +130,7 @@ func TestContendersTakeTurnsAndAFailureSpoilsNoOther(t *testing.T) {
 	}
 	for peer, part := range map[string]string{
 		"crashes": "panic: planted", "silent": "no measurement",
-		"measures-nothing": "without a value", "hangs": "no end after 3s",
+		"measures-nothing": "without a value", "hangs": "no end after 1s",
 	} {
 		if !strings.Contains(reasons[peer], part) {
 			t.Errorf("%s failed for the reason %q, want one with %q", peer, reasons[peer], part)
