@@ -4,24 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"runtime"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/par"
 )
 
+// numbers is a stream of Weir that calls task with each number below n, and passes the number on.
+func numbers(n int, task func(i int), opts ...par.StreamOption) iter.Seq2[int, error] {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return par.Stream(context.Background(), all, func(_ context.Context, i int) (int, error) { task(i); return i, nil }, opts...)
+}
+
 // wideStream is a stream of Weir for scenario 11. A stream always has a limit; this limit is far above the
 // number of tasks.
 func wideStream(tasks int, task, consume func(i int)) error {
-	numbers := make([]int, tasks)
-	for i := range numbers {
-		numbers[i] = i
-	}
-	results := par.Stream(context.Background(), numbers, func(_ context.Context, i int) (int, error) {
-		task(i)
-		return i, nil
-	}, par.Limit(1000))
-	for i, err := range results {
+	for i, err := range numbers(tasks, task, par.Limit(1000)) {
 		if err != nil {
 			return err
 		}
@@ -33,13 +35,12 @@ func wideStream(tasks int, task, consume func(i int)) error {
 // exitedStream is scenario 06 for a stream.
 func exitedStream() error {
 	exited, ended := 0, 0
-	results := par.Stream(context.Background(), []int{0, 1, 2, 3}, func(_ context.Context, i int) (int, error) {
+	exit := func(i int) {
 		if i < 2 {
 			runtime.Goexit()
 		}
-		return i, nil
-	}, par.Limit(2), par.KeepGoing())
-	for _, err := range results {
+	}
+	for _, err := range numbers(4, exit, par.Limit(2), par.KeepGoing()) {
 		switch {
 		case err == nil:
 			ended++
@@ -56,10 +57,7 @@ func exitedStream() error {
 
 // streamOf runs tasks in a stream, and waits for its end.
 func streamOf(tasks []func(), limit par.Option) error {
-	for _, err := range par.Stream(context.Background(), tasks, func(_ context.Context, task func()) (bool, error) {
-		task()
-		return true, nil
-	}, limit) {
+	for _, err := range numbers(len(tasks), func(i int) { tasks[i]() }, limit) {
 		if err != nil {
 			return err
 		}

@@ -56,6 +56,14 @@ func (s setting) groupWork(task func(ctx context.Context, i int) error) peer.Gro
 	return peer.GroupWork{Each: task}
 }
 
+// runs returns what runs a task of the work.
+func runs(work peer.Work) func(i int) {
+	if work.Same != nil {
+		return func(int) { work.Same() }
+	}
+	return work.Each
+}
+
 // await runs f, and complains if it takes too long. f is then left to itself.
 func (s setting) await(what string, f func()) error { return s.receive(what, begin(f)) }
 

@@ -94,7 +94,7 @@ type parentKey struct{}
 // parent, and no error comes out.
 func groupAsRunner(open groupOpener) opener {
 	return func(limit int, work peer.Work) peer.Runner {
-		a := new(adapted)
+		a, run := new(adapted), runs(work)
 		task := func(ctx context.Context, i int) error {
 			if ctx.Value(parentKey{}) != true {
 				a.complain(errors.New("the context is not made from the parent"))
@@ -102,11 +102,7 @@ func groupAsRunner(open groupOpener) opener {
 			if err := ctx.Err(); err != nil {
 				a.complain(fmt.Errorf("the context of a task: %w", err))
 			}
-			if work.Same != nil {
-				work.Same()
-			} else {
-				work.Each(i)
-			}
+			run(i)
 			return nil
 		}
 		parent := context.WithValue(context.Background(), parentKey{}, true)

@@ -1,8 +1,8 @@
 package peer_test
 
 import (
+	"cmp"
 	"runtime"
-	"sync"
 	"testing"
 	"time"
 
@@ -10,41 +10,19 @@ import (
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
-// Each check must accept the honest runner below, or a peer without a library, and find what is wrong with
-// those that are bent.
+// Each check must accept a peer without a library, and find what is wrong with those that are bent.
 
-// honest is a runner without a library, as long as nothing is replaced.
-type honest struct {
-	run   func(i int)
-	slots chan struct{}
-	live  sync.WaitGroup
-
+// bent is a runner without a library, which is right as long as nothing is replaced.
+type bent struct {
+	peer.Runner
+	run            func(i int)      // runs a task
 	submit         func(lo, hi int) // in place of its own
 	waited, closed func()           // at the end of Wait and Close
 }
 
-func openHonest(limit int, work peer.Work) *honest {
-	h := &honest{run: work.Each, slots: make(chan struct{}, limit), waited: func() {}, closed: func() {}}
-	if work.Same != nil {
-		h.run = func(int) { work.Same() }
-	}
-	h.submit = h.hand
-	return h
-}
-
-func (h *honest) hand(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		h.slots <- struct{}{}
-		h.live.Go(func() {
-			h.run(i)
-			<-h.slots
-		})
-	}
-}
-
-func (h *honest) Submit(lo, hi int) { h.submit(lo, hi) }
-func (h *honest) Wait()             { h.live.Wait(); h.waited() }
-func (h *honest) Close()            { h.closed() }
+func (b *bent) Submit(lo, hi int) { b.submit(lo, hi) }
+func (b *bent) Wait()             { b.Runner.Wait(); b.waited() }
+func (b *bent) Close()            { b.closed() }
 
 // impatient is for checks that find out by waiting in vain.
 const impatient = 50 * time.Millisecond
@@ -59,7 +37,6 @@ func judge(t *testing.T, honest bool, err error) {
 }
 
 func TestChecksFindWhatIsWrong(t *testing.T) {
-	limitOf := func(h *honest, limit int) { h.slots = make(chan struct{}, limit) }
 	leak := leaker(t)
 	forever := make(chan struct{})
 	t.Cleanup(func() { close(forever) })
@@ -68,54 +45,56 @@ func TestChecksFindWhatIsWrong(t *testing.T) {
 		atOnce   int           // how many tasks the check of the limit waits for; 0 for the other check
 		differ   bool          // whether it shows only in tasks that differ
 		patience time.Duration // of the check
-		bend     func(h *honest)
+		limit    int           // what it makes of the limit of 2; 0 for 2
+		bend     func(b *bent)
 	}{
 		{name: "right", patience: patience},
 		{name: "right", atOnce: 2, patience: patience},
 
-		{name: "drops one", patience: patience, bend: func(h *honest) {
-			h.submit = func(lo, hi int) { h.hand(lo, hi-1) }
+		{name: "drops one", patience: patience, bend: func(b *bent) {
+			b.submit = func(lo, hi int) { b.Runner.Submit(lo, hi-1) }
 		}},
-		{name: "runs one twice", patience: patience, bend: func(h *honest) {
-			h.waited = func() { h.run(0) }
+		{name: "runs one twice", patience: patience, bend: func(b *bent) {
+			b.waited = func() { b.run(0) }
 		}},
-		{name: "runs the next in place of one", differ: true, patience: patience, bend: func(h *honest) {
-			h.submit = func(lo, hi int) { h.hand(max(lo, 1), hi) }
-			h.waited = func() { h.run(1) }
+		{name: "runs the next in place of one", differ: true, patience: patience, bend: func(b *bent) {
+			b.submit = func(lo, hi int) { b.Runner.Submit(max(lo, 1), hi) }
+			b.waited = func() { b.run(1) }
 		}},
-		{name: "invents an index", differ: true, patience: patience, bend: func(h *honest) {
-			h.submit = func(lo, hi int) {
-				h.hand(lo+1, hi)
-				h.hand(-1, 0)
+		{name: "invents an index", differ: true, patience: patience, bend: func(b *bent) {
+			b.submit = func(lo, hi int) {
+				b.Runner.Submit(lo+1, hi)
+				b.Runner.Submit(-1, 0)
 			}
 		}},
-		{name: "does nothing in the second round", patience: patience, bend: func(h *honest) {
-			h.waited = func() { h.submit = func(int, int) {} }
+		{name: "does nothing in the second round", patience: patience, bend: func(b *bent) {
+			b.waited = func() { b.submit = func(int, int) {} }
 		}},
-		{name: "runs the last only after Wait", patience: patience, bend: func(h *honest) {
-			h.submit = func(lo, hi int) { h.hand(lo, min(hi, 9)) }
-			h.closed = func() { h.run(9) }
+		{name: "runs the last only after Wait", patience: patience, bend: func(b *bent) {
+			b.submit = func(lo, hi int) { b.Runner.Submit(lo, min(hi, 9)) }
+			b.closed = func() { b.run(9) }
 		}},
-		{name: "runs one more in Close", patience: patience, bend: func(h *honest) {
-			h.closed = func() { h.run(0) }
+		{name: "runs one more in Close", patience: patience, bend: func(b *bent) {
+			b.closed = func() { b.run(0) }
 		}},
-		{name: "never returns from Wait", patience: impatient, bend: func(h *honest) {
-			h.waited = func() { <-forever }
+		{name: "never returns from Wait", patience: impatient, bend: func(b *bent) {
+			b.waited = func() { <-forever }
 		}},
-		{name: "leaves goroutines", patience: impatient, bend: func(h *honest) {
-			h.closed = leak
+		{name: "leaves goroutines", patience: impatient, bend: func(b *bent) {
+			b.closed = leak
 		}},
 
-		{name: "exceeds the limit", atOnce: 3, patience: patience, bend: func(h *honest) { limitOf(h, 3) }},
-		{name: "has no limit", atOnce: 3, patience: patience, bend: func(h *honest) { limitOf(h, 1000) }},
-		{name: "stays below the limit", atOnce: 2, patience: impatient, bend: func(h *honest) { limitOf(h, 1) }},
+		{name: "exceeds the limit", atOnce: 3, patience: patience, limit: 3},
+		{name: "has no limit", atOnce: 3, patience: patience, limit: 1000},
+		{name: "stays below the limit", atOnce: 2, patience: impatient, limit: 1},
 	} {
 		open := func(limit int, work peer.Work) peer.Runner {
-			h := openHonest(limit, work)
+			b := &bent{Runner: semaphore.Open(cmp.Or(c.limit, limit), work), run: runs(work), waited: func() {}, closed: func() {}}
+			b.submit = b.Runner.Submit
 			if c.bend != nil {
-				c.bend(h)
+				c.bend(b)
 			}
-			return h
+			return b
 		}
 		all := []setting{{limit: 2, producers: 1, tasks: 10, rounds: 2}, {limit: 2, producers: 2, tasks: 10, rounds: 2}}
 		if !c.differ {
@@ -128,7 +107,7 @@ func TestChecksFindWhatIsWrong(t *testing.T) {
 			if c.atOnce > 0 {
 				check = checkLimit
 			}
-			t.Run(c.name, func(t *testing.T) { judge(t, c.bend == nil, check(open, s)) })
+			t.Run(c.name, func(t *testing.T) { judge(t, c.name == "right", check(open, s)) })
 		}
 	}
 }
@@ -164,14 +143,12 @@ func TestCheckOfQueuesFindsOneThatIsTooSmall(t *testing.T) {
 	} {
 		// A goroutine that waits for one of the workers is a place in the queue.
 		open := func(limit, n int, work peer.Work) peer.Runner {
-			h := openHonest(limit+n-c.missing, work)
-			workers, run := make(chan struct{}, limit), h.run
-			h.run = func(i int) {
+			workers, run := make(chan struct{}, limit), runs(work)
+			return semaphore.Open(limit+n-c.missing, peer.Work{Each: func(i int) {
 				workers <- struct{}{}
 				run(i)
 				<-workers
-			}
-			return h
+			}})
 		}
 		t.Run(c.name, func(t *testing.T) {
 			s := setting{limit: 2, producers: c.producers, tasks: 10, same: c.same, patience: c.patience}

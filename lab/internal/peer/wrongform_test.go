@@ -21,8 +21,9 @@ func right(name string) peer.Peer {
 }
 
 var (
-	plain = right(peer.Go)
-	group = right("semaphore").Group
+	plain     = right(peer.Go)
+	semaphore = right("semaphore")
+	group     = semaphore.Group
 )
 
 // bentTasks returns tasks that are right except for what f does around each.

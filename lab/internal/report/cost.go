@@ -84,20 +84,21 @@ func payGrid(e experiment, peers []string) grid {
 	g.About = "The shortest task that takes no longer than if it were run in place, on one core, one after the other."
 	g.Notes = append(g.Notes, "Interpolated between the measured lengths, at the largest number of tasks of each.")
 	for _, part := range split(e, procsKey) {
-		var lengths []float64 // by peer
-		g.add(column{Name: paramText(procsKey, paramOf(part.tables[0], procsKey))}, func(name string) cell {
-			c, length := payCell(settledPoints(part, name))
-			lengths = append(lengths, length)
-			return c
+		g.addBest(column{Name: paramText(procsKey, paramOf(part.tables[0], procsKey))}, func(name string) (cell, float64) {
+			return payCell(settledPoints(part, name))
 		})
-		g.bestIs(lengths)
 	}
 	return g
 }
 
-// bestIs marks the least figure of the last column as best. figures has a figure for each peer, infinite if
-// there is none.
-func (g *grid) bestIs(figures []float64) {
+// addBest is add for cells with a figure, of which the least is the best. A cell without one has an infinite figure.
+func (g *grid) addBest(c column, of func(peer string) (cell, float64)) {
+	var figures []float64
+	g.add(c, func(peer string) cell {
+		made, figure := of(peer)
+		figures = append(figures, figure)
+		return made
+	})
 	for k, figure := range figures {
 		g.Rows[k].Cells[len(g.Columns)-1].Best = !math.IsInf(figure, 1) && figure == slices.Min(figures)
 	}
@@ -148,17 +149,13 @@ func overheadGrid(e experiment, peers []string) grid {
 		inPlace.Cells = append(inPlace.Cells, cell{Main: figure(length.length, "ns")})
 		first := set.tables[0]
 		c := column{Group: paramText(procsKey, paramOf(first, procsKey)), Name: paramText("roots", paramOf(first, "roots"))}
-		var ratios []float64 // by peer
-		g.add(c, func(name string) cell {
+		g.addBest(c, func(name string) (cell, float64) {
 			p, ok := settled(set, name)
 			if !ok {
-				ratios = append(ratios, math.Inf(1))
-				return cell{Main: "—"}
+				return cell{Main: "—"}, math.Inf(1)
 			}
-			ratios = append(ratios, p.ratio)
-			return cell{Main: times(p.ratio)}
+			return cell{Main: times(p.ratio)}, p.ratio
 		})
-		g.bestIs(ratios)
 	}
 	g.Rows = slices.Insert(g.Rows, 0, inPlace)
 	return g
