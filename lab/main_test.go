@@ -102,18 +102,14 @@ func TestARunKeepsRawResultsAndWritesTheReport(t *testing.T) {
 		}
 	}
 	for _, what := range []string{"newclose weir.Pool", "newclose conc", "loop go", "loop conc.iter"} {
-		if count[what] != 2 {
-			t.Errorf("%d results of %s, want 2: %v", count[what], what, count)
-		}
+		check.Equal(t, "results of "+what, count[what], 2)
 	}
 	for what := range count {
 		if strings.HasSuffix(what, "inplace") || strings.HasSuffix(what, "ants") {
 			t.Errorf("%s was not selected", what)
 		}
 	}
-	if want := "go run ./lab -run '^dispatch/(newclose|loop)' -peer go,conc,weir.Pool -rounds 2"; f.Setting("command") != want {
-		t.Errorf("command %q, want %q", f.Setting("command"), want)
-	}
+	check.Equal(t, "command", f.Setting("command"), "go run ./lab -run '^dispatch/(newclose|loop)' -peer go,conc,weir.Pool -rounds 2")
 	for _, library := range []string{"ants", "bytebufferpool", "puddle"} {
 		if version := f.Setting("version-" + library); !strings.Contains(version, " v") {
 			t.Errorf("the version of %s is %q", library, version)
@@ -128,9 +124,7 @@ func TestARunKeepsRawResultsAndWritesTheReport(t *testing.T) {
 	}
 
 	again, _ := call(t, 0, "-from", filepath.Join(dir, "results.txt"), "-out", filepath.Join(dir, "again"))
-	if again != out {
-		t.Errorf("the same results were shown as\n%s\nand as\n%s", out, again)
-	}
+	check.Equal(t, "the same results", again, out)
 }
 
 func TestJSONHasOneResultALineAndARunAFolderOfItsOwn(t *testing.T) {
@@ -189,13 +183,9 @@ func TestProfilesShowWhatWasMeasured(t *testing.T) {
 		}
 		for _, name := range names {
 			packed, err := gzip.NewReader(strings.NewReader(content(t, name)))
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+			check.Must(t, err)
 			text, err := io.ReadAll(packed)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+			check.Must(t, err)
 			contains(t, string(text), want)
 		}
 	}
@@ -208,9 +198,7 @@ func TestAScenarioRunsByItsNumber(t *testing.T) {
 	contains(t, out, "pass")
 	verdicts := map[string]string{}
 	for _, r := range read(t, dir).Results {
-		if r.ID.Experiment != "07" {
-			t.Errorf("%s has run too", r.ID)
-		}
+		check.Equal(t, "scenario", r.ID.Experiment, "07")
 		verdicts[r.ID.Peer] = record.Find(r.Notes, "verdict")
 	}
 	if len(verdicts) != 2 || verdicts["weir"] != "pass" {
@@ -245,9 +233,7 @@ func TestAServerIsOverloadedInProcessesOfItsOwn(t *testing.T) {
 		}
 	}
 	for _, curve := range []string{"good-curve", "memory-curve"} {
-		if plots := found(t, dir, "http-overload-*"+curve+".svg"); len(plots) != 1 {
-			t.Errorf("plots of the %s: %v", curve, plots)
-		}
+		check.Equal(t, "plots of the "+curve, len(found(t, dir, "http-overload-*"+curve+".svg")), 1)
 	}
 }
 
@@ -264,10 +250,7 @@ func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
 		}
 	}()
 	var out, complaints bytes.Buffer
-	code := lab.Lab(ctx, []string{"-run", "^reuse", "-rounds", "1000", "-out", dir}, &out, &complaints)
-	if code != 130 {
-		t.Errorf("exit code %d", code)
-	}
+	check.Equal(t, "exit code", lab.Lab(ctx, []string{"-run", "^reuse", "-rounds", "1000", "-out", dir}, &out, &complaints), 130)
 	if n := len(read(t, dir).Results); n < 3 || n > 20 {
 		t.Errorf("%d results", n)
 	}

@@ -130,18 +130,14 @@ func join(all, file record.File) (record.File, error) {
 		return record.File{Settings: slices.Clone(file.Settings), Results: file.Results}, nil
 	}
 	for _, s := range file.Settings {
-		if strings.HasPrefix(s.Key, machine.VersionKey) && all.Setting(s.Key) == "" {
+		switch other := all.Setting(s.Key); {
+		case strings.HasPrefix(s.Key, machine.VersionKey) && other == "":
 			// The lab did not know this library when the other results were measured.
 			all.Settings = append(all.Settings, s)
-			continue
-		}
-		if s.Key == "date" || s.Key == "kernel" {
+		case s.Key == "date" || s.Key == "kernel":
 			all.Settings = withValue(all.Settings, s)
-			continue
-		}
-		mayDiffer := slices.Contains([]string{"command", "weir-commit", "left-out"}, s.Key)
-		if !mayDiffer && all.Setting(s.Key) != s.Value {
-			return all, fmt.Errorf("%s is %q here, and %q in another file", s.Key, s.Value, all.Setting(s.Key))
+		case other != s.Value && !slices.Contains([]string{"command", "weir-commit", "left-out"}, s.Key):
+			return all, fmt.Errorf("%s is %q here, and %q in another file", s.Key, s.Value, other)
 		}
 	}
 	known := map[string]bool{}

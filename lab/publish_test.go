@@ -129,9 +129,7 @@ func TestOnlyResultsThatBelongTogetherArePutTogether(t *testing.T) {
 		if dates := f.Setting("date"); dates != "" && dates != "1, 2" {
 			t.Errorf("the dates are %q", dates)
 		}
-		if last := c.files[len(c.files)-1]; f.Setting(library) != last.Setting(library) {
-			t.Errorf("of %s is said %q", library, f.Setting(library))
-		}
+		check.Equal(t, library, f.Setting(library), c.files[len(c.files)-1].Setting(library))
 	}
 }
 

@@ -29,10 +29,8 @@ func TestMain(m *testing.M) {
 func TestEachContenderHasAFigureInEachExperimentAndLeavesNothing(t *testing.T) {
 	temporary, err := os.MkdirTemp("", "d") // with a short name, as that of a socket has an end
 	check.Must(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(temporary) })  // it is empty
-	if err := os.Chmod(temporary, 0o711); err != nil { // a server of another user is below it
-		t.Fatal(err)
-	}
+	t.Cleanup(func() { _ = os.RemoveAll(temporary) }) // it is empty
+	check.Must(t, os.Chmod(temporary, 0o711))         // a server of another user is below it
 	t.Setenv("TMPDIR", temporary)
 	results, names, err := durable.Small(t.Context(), t.Logf)
 	check.Must(t, err)

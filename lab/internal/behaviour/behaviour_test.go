@@ -180,9 +180,8 @@ func TestWhatKeepsRunFromFindingOutIsAnError(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(limit/5, func() { cancel(stop) })
 	begin := time.Now()
-	if o, err := behaviour.Run(ctx, command, plant("hang"), "library", false, procs); !errors.Is(err, stop) {
-		t.Errorf("ended from outside: %v, %v", o.Verdict, err)
-	}
+	_, err := behaviour.Run(ctx, command, plant("hang"), "library", false, procs)
+	check.Error(t, err, stop)
 	if took := time.Since(begin); took > 10*limit {
 		t.Errorf("it took %v to end", took)
 	}
@@ -211,19 +210,13 @@ func TestSettingsFromOutsideDoNotReachAProgram(t *testing.T) {
 
 func TestAChildThatIsAskedForWhatIsNotThereSaysSo(t *testing.T) {
 	for _, args := range [][2]string{{"01", "nobody"}, {"99", behaviour.Weir}, {"22", behaviour.Weir}} {
-		if status := behaviour.Child(args[0], args[1]); status != 2 {
-			t.Errorf("%v: status %d", args, status)
-		}
+		check.Equal(t, fmt.Sprint("status of ", args), behaviour.Child(args[0], args[1]), 2)
 	}
 }
 
 func TestTablesAreComplete(t *testing.T) {
-	if n := len(behaviour.Scenarios()); n != 24 {
-		t.Errorf("%d scenarios", n)
-	}
-	if n := len(behaviour.Features()); n != 5 {
-		t.Errorf("%d features", n)
-	}
+	check.Equal(t, "scenarios", len(behaviour.Scenarios()), 24)
+	check.Equal(t, "features", len(behaviour.Features()), 5)
 	known := make(map[string]bool)
 	for _, s := range everything() {
 		if known[s.ID] {

@@ -91,9 +91,7 @@ func TestTheHotPathIsItsCodeAndNotItsComments(t *testing.T) {
 		"package engine\n\nfunc f(a int) int { return a - 1 }\n":                false,
 		"package engine\n\n//go:noinline\nfunc f(a int) int { return a + 1 }\n": false,
 	} {
-		if (digest(name, text) == base) != same {
-			t.Errorf("%q: the same digest is wanted: %v", text, same)
-		}
+		check.Equal(t, "the same digest of "+text, digest(name, text) == base, same)
 	}
 	without := digest("README.md", "# Weir\n")
 	for _, name := range []string{"internal/engine/ring_test.go", "par/each_test.go", "reuse/pool_test.go", "group_test.go", "exporter/pools.go"} {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,17 +67,10 @@ func TestContendersThatAreMeasuredTogetherHaveAResultEach(t *testing.T) {
 		return nil
 	}
 	check.OK(t, r.Run(t.Context(), plan()[2:]))
-	if want := []string{"third all", "third all", "fourth all"}; !slices.Equal(order, want) {
-		t.Errorf("turns %q, want %q", order, want)
-	}
+	check.Equal(t, "turns", strings.Join(order, ", "), "third all, third all, fourth all")
 	failed := "exit status 2: panic: planted"
-	want := []string{
-		"third one 7 ", "third other 8 ", "third one 7 ", "third other 8 ",
-		"fourth one 1 " + failed, "fourth other 1 " + failed,
-	}
-	if !slices.Equal(kept, want) {
-		t.Errorf("results %q, want %q", kept, want)
-	}
+	check.Equal(t, "results", strings.Join(kept, ", "),
+		"third one 7 , third other 8 , third one 7 , third other 8 , fourth one 1 "+failed+", fourth other 1 "+failed)
 }
 
 func TestMain(m *testing.M) {
@@ -112,16 +104,9 @@ func TestContendersTakeTurnsAndAFailureSpoilsNoOther(t *testing.T) {
 	r := runner(t, func(turn run.Turn) { order = append(order, turn.Peer()) })
 	r.Keep = func(r record.Result) error { kept = append(kept, r); return nil }
 	check.OK(t, r.Run(t.Context(), plan()[:2]))
-	want := []string{
-		"fine", "crashes", "also-fine", "silent", "measures-nothing", "fine", "also-fine", "fine", "also-fine",
-		"hangs", "fine", "fine",
-	}
-	if !slices.Equal(order, want) {
-		t.Errorf("turns %v, want %v", order, want)
-	}
-	if len(kept) != len(want) {
-		t.Errorf("%d results kept, want %d", len(kept), len(want))
-	}
+	check.Equal(t, "turns", strings.Join(order, " "),
+		"fine crashes also-fine silent measures-nothing fine also-fine fine also-fine hangs fine fine")
+	check.Equal(t, "results kept", len(kept), len(order))
 	reasons := map[string]string{}
 	for _, r := range kept {
 		if reason := record.Find(r.Notes, record.FailedNote); reason != "" {
@@ -136,9 +121,7 @@ func TestContendersTakeTurnsAndAFailureSpoilsNoOther(t *testing.T) {
 			t.Errorf("%s failed for the reason %q, want one with %q", peer, reasons[peer], part)
 		}
 	}
-	if len(reasons) != 4 {
-		t.Errorf("failures %v", reasons)
-	}
+	check.Equal(t, "failures", len(reasons), 4)
 	for _, table := range record.Tables(kept) {
 		for _, row := range table.Rows {
 			_, failed := reasons[row.Peer]
@@ -161,9 +144,7 @@ func TestARunThatIsCancelledEndsAtOnce(t *testing.T) {
 	})
 	long := plan()[1:2]
 	long[0].Limit = time.Hour
-	if err := r.Run(ctx, long); !errors.Is(err, stopped) {
-		t.Errorf("error %v", err)
-	}
+	check.Error(t, r.Run(ctx, long), stopped)
 	if took := time.Since(begin); took > 5*time.Second {
 		t.Errorf("it took %v", took)
 	}

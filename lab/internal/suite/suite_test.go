@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/lab/internal/noleak"
 	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
@@ -38,19 +39,11 @@ func TestEveryMeasurementHasANameOfItsOwnThatCanBeReadBack(t *testing.T) {
 				if back, err := record.ParseID(name); err != nil || back.String() != name {
 					t.Errorf("%s was read as %s (%v)", name, back, err)
 				}
-				if ways := b2i(c.Measure != nil) + b2i(c.Observe != nil) + b2i(e.Together != nil); ways != 1 {
-					t.Errorf("%s has %d ways to be measured, want one", name, ways)
-				}
+				ways := slices.DeleteFunc([]bool{c.Measure != nil, c.Observe != nil, e.Together != nil}, func(way bool) bool { return !way })
+				check.Equal(t, "ways to measure "+name, len(ways), 1)
 			}
 		}
 	}
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func TestWeirTakesPartWhereverLibrariesAreCompared(t *testing.T) {
@@ -80,9 +73,7 @@ func TestTheFullPlanHasTenRoundsUnlessATurnIsLong(t *testing.T) {
 		}
 	}
 	for _, e := range suite.Plan(suite.Scale{Cores: 2, Rounds: 4}) {
-		if e.Rounds != 4 {
-			t.Errorf("%+v has %d rounds, want 4", e.ID, e.Rounds)
-		}
+		check.Equal(t, "rounds of "+e.ID.Setting(), e.Rounds, 4)
 	}
 }
 
