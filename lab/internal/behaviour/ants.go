@@ -39,10 +39,6 @@ func countedAnts(p *ants.Pool) pool {
 	}
 }
 
-// endDefaultAnts ends the pool that ants makes when it is imported. With the timers of that pool, the runtime
-// could not detect that the program of another library is deadlocked.
-func endDefaultAnts() { ants.Release() }
-
 // antsPrograms: a pool has neither errors nor contexts, and waits for its tasks only when it is released.
 func antsPrograms() programs {
 	var open opener = func(limit int) pool { return countedAnts(newAnts(limit)) }

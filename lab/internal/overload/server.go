@@ -69,8 +69,7 @@ func serve(setup Setup, stdin io.Reader, stdout io.Writer) error {
 		return err
 	}
 
-	stop, watched := make(chan struct{}), make(chan Report)
-	go func() { watched <- watch(setup.Interval(), stop) }()
+	watched := watch(setup.Interval())
 	if _, err := io.Copy(io.Discard, stdin); err != nil {
 		return err
 	}
@@ -79,8 +78,7 @@ func serve(setup Setup, stdin io.Reader, stdout io.Writer) error {
 	begin := time.Now()
 	shutdown := server.Shutdown(ctx)
 	took := time.Since(begin)
-	close(stop)
-	r := <-watched
+	r := watched()
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
@@ -94,24 +92,20 @@ func serve(setup Setup, stdin io.Reader, stdout io.Writer) error {
 	return json.NewEncoder(stdout).Encode(r)
 }
 
-// watch samples the server until stop is closed.
-func watch(every time.Duration, stop <-chan struct{}) Report {
-	const often = 10 * time.Millisecond
+// watch samples the server until watched is called, which returns what watch has seen.
+func watch(every time.Duration) (watched func() Report) {
 	var r Report
-	tick := time.NewTicker(often)
-	defer tick.Stop()
 	next := time.Now()
-	for {
-		r.MostGoroutines = max(r.MostGoroutines, runtime.NumGoroutine())
+	most := memory.Watch(10*time.Millisecond, func() int {
 		if now := time.Now(); !now.Before(next) {
 			r.Samples = append(r.Samples, Sample{At: time.Duration(now.UnixNano()), Memory: memory.Now()})
 			next = next.Add(every)
 		}
-		select {
-		case <-tick.C:
-		case <-stop:
-			return r
-		}
+		return runtime.NumGoroutine()
+	})
+	return func() Report {
+		r.MostGoroutines = most()
+		return r
 	}
 }
 
