@@ -41,16 +41,11 @@ type Work struct {
 	Each func(i int)
 }
 
-// A Group runs tasks that get a context and return an error.
+// A Group is like a [Runner], and its tasks get a context and return an error. Wait returns an error if any of
+// them failed; otherwise the group can be used again.
 type Group interface {
-	// Submit submits the tasks from lo up to hi, as in [Runner].
 	Submit(lo, hi int)
-
-	// Wait returns when all tasks have finished, with an error if any of them failed. The group can be used
-	// again unless Wait has returned an error.
 	Wait() error
-
-	// Close ends the goroutines of the group. It is called once, after Wait.
 	Close()
 }
 
