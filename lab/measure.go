@@ -100,9 +100,7 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 // chooseFolder gives every run without a named folder a new folder, so that no run overwrites the results of
 // another.
 func (o *options) chooseFolder() {
-	if o.out == "" {
-		o.out = filepath.Join("lab-report", time.Now().Format("2006-01-02-150405"))
-	}
+	o.out = cmp.Or(o.out, filepath.Join("lab-report", time.Now().Format("2006-01-02-150405")))
 }
 
 // rewrite writes all results again: only now the settings that hold for all results are known.

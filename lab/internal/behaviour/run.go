@@ -112,13 +112,11 @@ func judge(told map[string]string, exit error, stderr string, stuck bool, limit 
 	if strings.Contains(cause, "all goroutines are asleep") {
 		return Outcome{Verdict: Hangs, Detail: cause + at}
 	}
-	if cause == "" {
-		cause = "ended without a verdict"
-		if exit != nil {
-			cause += ": " + exit.Error()
-		}
+	silent := "ended without a verdict"
+	if exit != nil {
+		silent += ": " + exit.Error()
 	}
-	return Outcome{Verdict: Crashes, Detail: cause + at}
+	return Outcome{Verdict: Crashes, Detail: cmp.Or(cause, silent) + at}
 }
 
 // complaint returns the line in which the Go runtime says why it ended the program, or else the last line

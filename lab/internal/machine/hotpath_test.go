@@ -38,50 +38,39 @@ func TestTheHotPathIsAllThatMeasuredPackagesAreMadeOf(t *testing.T) {
 	check.Equal(t, "the hot path", strings.Join(machine.HotFiles, " "), strings.Join(want, " "))
 }
 
-// tree is a root with a hot path.
-type tree struct {
-	t    *testing.T
-	root string
-}
-
-func newTree(t *testing.T) tree {
-	t.Helper()
-	made := tree{t, t.TempDir()}
-	for _, file := range hotFiles() {
-		made.write(file, usual)
-	}
-	return made
-}
-
 // usual is the text of a file.
 const usual = "package weir\n\nfunc f() int { return 1 }\n"
 
-func (made tree) path(file string) string { return filepath.Join(made.root, filepath.FromSlash(file)) }
-
-func (made tree) write(file, text string) {
-	made.t.Helper()
-	path := made.path(file)
-	check.OK(made.t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)))
-}
-
-// digest is that of the hot path where a file has another text, or is there besides.
-func (made tree) digest(file, text string) string {
-	made.t.Helper()
-	made.write(file, text)
-	hash, err := machine.HotPath(made.root)
-	check.OK(made.t, err)
-	check.OK(made.t, os.Remove(made.path(file)))
-	if slices.Contains(hotFiles(), file) {
-		made.write(file, usual)
+// tree makes a root with a hot path, and write a file there.
+func tree(t *testing.T) (root string, write func(file, text string)) {
+	t.Helper()
+	root = t.TempDir()
+	write = func(file, text string) {
+		t.Helper()
+		path := filepath.Join(root, filepath.FromSlash(file))
+		check.OK(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)))
 	}
-	return hash
+	for _, file := range hotFiles() {
+		write(file, usual)
+	}
+	return root, write
 }
 
 func TestMain(m *testing.M) { noleak.Main(m) }
 
 func TestTheHotPathIsItsCodeAndNotItsComments(t *testing.T) {
 	const name = "internal/engine/ring.go"
-	digest := newTree(t).digest
+	root, write := tree(t)
+	digest := func(file, text string) string { // where a file has another text, or is there besides
+		t.Helper()
+		write(file, text)
+		hash, err := machine.HotPath(root)
+		check.OK(t, errors.Join(err, os.Remove(filepath.Join(root, filepath.FromSlash(file)))))
+		if slices.Contains(hotFiles(), file) {
+			write(file, usual)
+		}
+		return hash
+	}
 	base := digest(name, "package engine\n\nfunc f(a int) int { return a + 1 }\n")
 	for text, same := range map[string]bool{
 		"package engine\n\n// f adds.\nfunc f(a int) int { return a + 1 }\n":    true,
@@ -107,13 +96,13 @@ func TestTheHotPathIsItsCodeAndNotItsComments(t *testing.T) {
 }
 
 func TestAMissingPartOfTheHotPathIsAnError(t *testing.T) {
-	made := newTree(t)
+	root, write := tree(t)
 	for _, missing := range hotFiles() {
-		check.OK(t, os.Remove(made.path(missing)))
-		if hash, err := machine.HotPath(made.root); err == nil {
+		check.OK(t, os.Remove(filepath.Join(root, filepath.FromSlash(missing))))
+		if hash, err := machine.HotPath(root); err == nil {
 			t.Errorf("no error without %s, but %s", missing, hash)
 		}
-		made.write(missing, usual)
+		write(missing, usual)
 	}
 }
 

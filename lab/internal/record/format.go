@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -46,10 +47,7 @@ func (w *Writer) Write(r Result) error {
 
 func config(key, value string) benchfmt.Config {
 	// A setting is one line, and an empty value would remove the setting.
-	value = strings.Join(strings.Fields(value), " ")
-	if value == "" {
-		value = "-"
-	}
+	value = cmp.Or(strings.Join(strings.Fields(value), " "), "-")
 	return benchfmt.Config{Key: key, Value: []byte(value), File: true}
 }
 

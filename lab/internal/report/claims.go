@@ -287,9 +287,5 @@ func outcomeOf(t record.Table, unit string, competes func(string) bool) (o outco
 
 // whereOf returns the name of a table.
 func whereOf(t record.Table) string {
-	where := clean(t.Suite) + "/" + clean(t.Experiment)
-	if params := paramsText(t.Params, t.Procs); params != "" {
-		where += ", " + params
-	}
-	return where
+	return join([]string{clean(t.Suite) + "/" + clean(t.Experiment), paramsText(t.Params, t.Procs)}, ", ")
 }

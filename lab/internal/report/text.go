@@ -89,10 +89,7 @@ func (t *terminal) chapter(c chapter) {
 
 // grid shows one grid; again says that the previous grid was of the same experiment.
 func (t *terminal) grid(g grid, again bool) {
-	heading := g.Suite
-	if g.Experiment != "" {
-		heading += "/" + g.Experiment
-	}
+	heading := join([]string{g.Suite, g.Experiment}, "/")
 	for from, rest := 0, true; rest; {
 		end, table := t.table(g, from)
 		if from > 0 {

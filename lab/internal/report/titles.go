@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 	"unicode"
@@ -43,11 +44,7 @@ func experimentTitle(of, name string) title {
 	if of == suiteBehaviour {
 		return title{title: "Scenarios"}
 	}
-	about := title{title: experimentTitles[of+"/"+name], about: abouts()[of+"/"+name]}
-	if about.title == "" {
-		about.title = clean(name)
-	}
-	return about
+	return title{cmp.Or(experimentTitles[of+"/"+name], clean(name)), abouts()[of+"/"+name]}
 }
 
 var experimentTitles = map[string]string{
