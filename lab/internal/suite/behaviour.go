@@ -16,11 +16,9 @@ var behaviourSuite = Suite{
 	About:   "Each is a small program with a time limit, in a process of its own, for every library that has the feature.",
 	LeftOut: "most of the millions of rounds of scenario 01",
 	Experiments: func(s Scale) []Experiment {
-		var list []Experiment
-		for _, scenario := range behaviour.Scenarios() {
-			list = append(list, observed(s, scenario, id(s.Cores, scenario.ID)))
-		}
-		return list
+		return each(behaviour.Scenarios(), func(scenario behaviour.Scenario) Experiment {
+			return observed(s, scenario, id(s.Cores, scenario.ID))
+		})
 	},
 }
 

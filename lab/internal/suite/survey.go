@@ -37,10 +37,9 @@ var surveySuite = Suite{
 			list = append(list, e)
 		}
 		list = append(list, digests(s))
-		for _, f := range behaviour.Features() {
-			list = append(list, observed(s, f, id(s.Cores, "feature", "column", f.ID)))
-		}
-		return list
+		return append(list, each(behaviour.Features(), func(f behaviour.Scenario) Experiment {
+			return observed(s, f, id(s.Cores, "feature", "column", f.ID))
+		})...)
 	},
 }
 
