@@ -12,7 +12,7 @@ func TestANestedLaneGivesWay(t *testing.T) {
 	for _, task := range []time.Duration{50 * time.Microsecond, time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
 			p := weir.New(1)
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			nested, plain := 0, 0
 			feed := func(l *weir.Pool, n *int) {
 				go func() {

@@ -770,7 +770,7 @@ func TestALaneAgesFromBelowTheQueueOfThePool(t *testing.T) {
 		const task = 3 * time.Millisecond
 		p := weir.New(1)
 		keepBusy(p.Lane(1, weir.Priority(5)), task)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		low := p.Lane(1, weir.Priority(-1), weir.Aging(time.Millisecond))
 		done := make(chan struct{})
 		check.OK(t, low.Submit(func() { close(done) }))
@@ -794,7 +794,7 @@ func TestALaneThatKeepsItsPlaceDoesNotStarveThoseThatAge(t *testing.T) {
 		check.Bubble(t, fmt.Sprintf("limit %d", limit), func(t *testing.T) {
 			const task = 10 * time.Millisecond
 			p := weir.New(1)
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			var ran [3]int
 			for i, opts := range [][]weir.Option{
 				{weir.Priority(-1), weir.Aging(time.Millisecond)},
@@ -822,7 +822,7 @@ func TestALaneDoesNotAgeWhileItRunsATask(t *testing.T) {
 	for limit := 1; limit <= 2; limit++ {
 		check.Bubble(t, fmt.Sprintf("limit %d", limit), func(t *testing.T) {
 			p := weir.New(1)
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			keepBusy(p.Lane(1, weir.Priority(20)), time.Millisecond)
 			low, ran := p.Lane(limit, weir.Aging(time.Millisecond)), 0
 			go func() {
@@ -844,7 +844,7 @@ func TestALaneWaitsSinceItsLastTaskEvenIfThatEndedInAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)
 		defer p.Close()
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		ran := ""
 		high := p.Lane(1, weir.Priority(9))
 		low := p.Lane(1, weir.Aging(time.Millisecond))

@@ -4,9 +4,10 @@
 // Goroutines outside hand tasks to each pool. A task computes, takes locks, hands over other tasks, on its
 // own pool or another, and waits for them in every way that the library has: by groups, results, futures, Do,
 // Hedge, Once, Call, loops and streams, also on several goroutines at once. It hands over tasks with keys, and tasks
-// for later. Tasks hold locks while they wait, pools wait for each other in rings, groups are cancelled, contexts
-// have deadlines, and tasks fail, panic, exit and expire. Tasks also give up their places by Blocking. Pools are
-// lanes with priorities and shares, have rates, and are resized, paused and shut down meanwhile.
+// for later, once or again and again. Tasks hold locks while they wait, pools wait for each other in rings, groups are
+// cancelled, contexts have deadlines, and tasks fail, are tried again, panic, exit and expire. Tasks also give up their
+// places by Blocking. Pools are lanes with priorities and shares, as the Stateful may be, have rates, and are resized,
+// paused, closed and shut down meanwhile, by tasks or from outside.
 //
 // The awaited pools of a wait are the pools on which the awaited work runs, and all pools to which tasks of
 // these pools hand work. A task may hold a lock over a wait if the awaited work takes only later locks and
@@ -19,8 +20,8 @@
 // goroutine.
 //
 // Async counts as a wait for the future's start, and tasks for later are not waited for. A task submits only to pools
-// whose tasks cause no submission to the same pool. Such a program ends at every limit: on plain goroutines, which the tests check first, and
-// on the library. There each task runs once, or never if it is cancelled, and each value comes from the right
+// whose tasks cause no submission to the same pool. Such a program ends at every limit: on plain goroutines, which the
+// tests check first, and on the library. There each task runs once, or never if it is cancelled, and each value comes from the right
 // task. No pool runs more tasks than its limit allows, and in programs without Blocking no more begin.
 // Nothing is left at the end.
 //
