@@ -243,6 +243,29 @@ func TestNoLaneThatAgesStarvesAmongAny(t *testing.T) {
 	}
 }
 
+// Tokens are for lanes that age and for others in turn, also if a lane that takes none gets many places in between.
+func TestLanesThatAgeDoNotTakeAllTokens(t *testing.T) {
+	for _, priority := range []int{9, 10, 11} {
+		check.Bubble(t, fmt.Sprintf("the lane that takes no tokens has priority %d", priority), func(t *testing.T) {
+			p := weir.New(1, weir.Rate(100, time.Second, 1))
+			time.Sleep(time.Nanosecond)
+			var high, aged, free atomic.Int64
+			feed(p.Lane(1, weir.Priority(10)), time.Microsecond, &high)
+			for range 3 {
+				feed(p.Lane(1, weir.Aging(time.Microsecond)), time.Microsecond, &aged)
+			}
+			feed(p.Lane(1, weir.Priority(priority), weir.Rate(1, time.Microsecond, 1)), 100*time.Microsecond, &free)
+			time.Sleep(2 * time.Second)
+			h, a, n := high.Load(), aged.Load(), free.Load()
+			if a < 60 || h < 60 && priority <= 10 || n < 1000 && priority >= 10 {
+				t.Errorf("the lane of priority 10 has had %d tasks, those that age %d, and the one without tokens %d", h, a, n)
+			}
+			_, _ = p.Shutdown(nothingMore())
+			p.Close()
+		})
+	}
+}
+
 // Without Aging it does not: that is what Priority says.
 func TestALaneOfLowPriorityWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

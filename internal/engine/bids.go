@@ -24,7 +24,7 @@ import (
 type bids struct {
 	waiting [2][2]heap[*bid] // the bids of lanes that want a place: by whether they are aged, and whether they want a token as well, see needsToken
 	steps   heap[*bid]       // those that age, by the time of their next step
-	yields  bool             // an aged bid has got the last place: the next one is for another
+	yields  [2]bool          // whether an aged bid has got the last place, and the last token: the next one is for another
 	classes map[int32]*class
 	levels  []int32 // their priorities
 	own     bid     // the engine's own queue
@@ -68,6 +68,9 @@ const (
 	// turn is how long a worker goes on running the tasks of one lane while others of the same priority want
 	// its place.
 	turn = 200 * time.Microsecond
+	// lowest is below all levels.
+	lowest = math.MinInt32
+
 	// notYet is a time that never comes.
 	notYet = time.Duration(math.MaxInt64)
 )
@@ -168,7 +171,9 @@ func (b *bids) want(takes bool) bool {
 
 // first returns the first of the bids that may get a place now; nil if there is none. With dry those are passed
 // over that want a token.
-func (b *bids) first(dry bool) *bid { return b.choose(b.firstOf(false, dry), b.firstOf(true, dry)) }
+func (b *bids) first(dry bool) *bid {
+	return b.choose(b.firstOf(false, dry), b.firstOf(true, dry), nil, lowest)
+}
 
 // firstOf is first for those that are aged, or the others.
 func (b *bids) firstOf(aged, dry bool) (x *bid) {
@@ -189,10 +194,26 @@ func (b *bids) highest(dry bool) int32 {
 	return b.firstOf(false, dry).level
 }
 
-// choose returns x, or y, which is aged; each may be nil. An aged bid is passed over only for one that it would not come before anyway.
-func (b *bids) choose(x, y *bid) *bid {
-	if y == nil || x != nil && (b.yields && x.level >= y.class.priority || precedes(x, y)) {
+// choose returns x, or y, which is aged, or what comes before y for a token; x, y and own may be nil. An aged bid is passed over only for one that
+// it would not come before anyway, and for a token only for one that gets the place: nothing of a higher level wants it, or has it, as least says.
+func (b *bids) choose(x, y, own *bid, least int32) *bid {
+	if y == nil || x != nil && precedes(x, y) {
 		return x
+	}
+	least = max(least, y.class.priority)
+	if b.yields[index(y.takes)] {
+		if y.takes { // between two tokens many places may go to bids that want none
+			if x != nil {
+				least = max(least, x.level)
+			}
+			x = own
+			if items := b.waiting[0][1].items; len(items) > 0 && (x == nil || precedes(items[0], x)) {
+				x = items[0]
+			}
+		}
+		if x != nil && x.level >= least {
+			return x
+		}
 	}
 	return y
 }
@@ -277,25 +298,31 @@ func (b *bids) age(now time.Duration) {
 }
 
 // best returns the bid that gets the next place; nil if there is none. own says whether the engine's own
-// queue holds a task that may begin. dry is as for first.
-func (b *bids) best(now time.Duration, own, dry bool) *bid {
+// queue holds a task that may begin. dry is as for first, least as for choose.
+func (b *bids) best(now time.Duration, own, dry bool, least int32) *bid {
 	b.age(now)
 	if own && !b.ownBids {
 		b.own.lift(now)
 	}
 	b.ownBids = own
 	b.look(now, dry)
-	x := b.firstOf(false, dry)
-	if own && (x == nil || precedes(&b.own, x)) {
+	x, y := b.firstOf(false, dry), b.firstOf(true, dry)
+	if !own {
+		return b.choose(x, y, nil, least)
+	}
+	if x == nil || precedes(&b.own, x) {
 		x = &b.own
 	}
-	return b.choose(x, b.firstOf(true, dry))
+	return b.choose(x, y, &b.own, least)
 }
 
 // begins notes that x gets a place, or keeps it. That may be because lanes with a better claim have just got
 // places, and do not bid again yet: then these keep their claim.
 func (b *bids) begins(x *bid) {
-	b.yields = x.aged
+	b.yields[0] = x.aged
+	if x.takes || x == &b.own { // with the place a token, if there are any
+		b.yields[1] = x.aged
+	}
 	used := x.used
 	for i := 0; i < len(b.served); {
 		y := b.served[i]

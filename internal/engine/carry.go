@@ -406,13 +406,13 @@ func (e *Engine) fillCarried(w *Worker) {
 // reports false if that place is for a task of the queue, or no lane may get it without a token.
 func (e *Engine) takeBid(w *Worker) bool {
 	now := e.root().now()
-	b := e.lanes.best(now, e.hasQueued(), e.isDry())
+	b := e.lanes.best(now, e.hasQueued(), e.isDry(), lowest)
 	if b == nil {
 		return false
 	}
 	price, ok := e.admitsBid(b)
 	if !ok {
-		if b = e.lanes.best(now, e.hasQueued(), true); b == nil {
+		if b = e.lanes.best(now, e.hasQueued(), true, lowest); b == nil {
 			return false
 		}
 	}

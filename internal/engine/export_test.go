@@ -243,7 +243,7 @@ func (b *Bids) Add(priority, share int32, aging time.Duration) *Bid {
 func (b *Bids) Enter(x *Bid, now, oldest time.Duration) { b.enter(x, now, oldest, false) }
 func (b *Bids) Leave(x *Bid, now time.Duration)         { b.leave(x, now, false) }
 func (b *Bids) Charge(x *Bid, since, now time.Duration) { b.charge(x, since, now) }
-func (b *Bids) Best(now time.Duration) *Bid             { return b.best(now, false, false) }
+func (b *Bids) Best(now time.Duration) *Bid             { return b.best(now, false, false, lowest) }
 func (b *Bids) Begins(x *Bid)                           { b.begins(x) }
 func (x *bid) Used() float64                            { return x.used }
 
@@ -259,7 +259,7 @@ func (b *Bids) Naive(all []*Bid, now time.Duration) *Bid {
 			best[i] = x
 		}
 	}
-	return b.choose(best[0], best[1])
+	return b.choose(best[0], best[1], nil, lowest)
 }
 
 // levelAt returns the level of x, by the clock alone.

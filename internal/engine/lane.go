@@ -398,7 +398,7 @@ func (w *Worker) hasTurn(now time.Duration) bool { return w.turn != 0 && now-w.t
 // givesWay reports whether w, which has no task, must leave its place, because others have a better claim to
 // it. It must if any worker in its chain of carriers has to.
 func (e *Engine) givesWay(w *Worker) bool {
-	for ; w.carrier != nil; w = w.carrier {
+	for u := w; w.carrier != nil; w = w.carrier {
 		p := w.carrier.engine
 		wanted := urgency(p.lanes.wanted.Load())
 		if p.ready() {
@@ -414,7 +414,9 @@ func (e *Engine) givesWay(w *Worker) bool {
 		over := !w.borrows() && p.turnIsOver(w)
 		p.mu.Unlock()
 		if over {
-			w.leaves = true // also if it carries others, which leave first: they have begun no new turn for it
+			for w.leaves = true; u != w; u = u.carrier { // those that it carries leave first, and none of them takes the turn that has just begun
+				u.leaves = true
+			}
 			return true
 		}
 	}
@@ -439,7 +441,7 @@ func (e *Engine) turnIsOver(w *Worker) bool {
 	e.lanes.charge(b, w.turn, now)
 	w.turn = now
 	e.lanes.backs(b, now)
-	y := e.lanes.best(now, e.hasQueued(), e.isDry())
+	y := e.lanes.best(now, e.hasQueued(), e.isDry(), b.class.priority)
 	began = began && y != nil && y.level == b.class.priority && !y.aged
 	if y == b || !began && !b.cedes(y) {
 		e.lanes.begins(b)

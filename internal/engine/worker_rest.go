@@ -23,12 +23,12 @@ func (e *Engine) rest(w *Worker, searching bool) (task Task, o order) {
 	e.ends(w)
 	e.withdraw(w)
 	has := e.endTask(w)
-	if e.lane != nil && has && (w.place == nil || w.place.beneath == nil) && (w.leaves || w.isLost() || w.borrows()) {
-		return e.releaseAndPark(w, searching)
-	}
 	if e.lanes != nil && w.since != 0 {
 		e.lanes.charge(&e.lanes.own, w.since, e.root().now())
 		w.since = 0
+	}
+	if e.lane != nil && has && (w.place == nil || w.place.beneath == nil) && (w.leaves || w.isLost() || w.borrows()) {
+		return e.releaseAndPark(w, searching)
 	}
 	if !has {
 		if searching { // a goroutine that the last task has left behind has given the place up meanwhile
