@@ -51,22 +51,8 @@ var children = map[string]func(){
 		}, func(int) { explode() }, weir.CrashOnPanic())
 		fmt.Println("told:", p.Call(context.Background(), 0))
 	},
-	"crash in a value that a lane keeps": func() {
-		p := weir.New(1)
-		s := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(int, int) {}, func(int) { explodeSlowly() }, weir.On(p), weir.CrashOnPanic())
-		_ = s.Call(context.Background(), 1)
-		s.Close()
-		fmt.Println("told: Close has returned")
-		os.Exit(0)
-	},
-	"crash in a value that a lane of a closed pool keeps": func() {
-		p := weir.New(1)
-		s := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(int, int) {}, func(int) { explodeSlowly() }, weir.On(p), weir.CrashOnPanic())
-		_ = s.Call(context.Background(), 1)
-		p.Close()
-		fmt.Println("told: Close has returned")
-		os.Exit(0)
-	},
+	"crash in a value that a lane keeps":                  func() { crashInKeptValue(func(_ *weir.Pool, lane func()) { lane() }) },
+	"crash in a value that a lane of a closed pool keeps": func() { crashInKeptValue(func(p *weir.Pool, _ func()) { p.Close() }) },
 	"crash in OnOpenError": func() {
 		s := weir.NewStateful(1, func() (int, error) { return 0, errBoom }, func(int, int) {}, nil,
 			weir.CrashOnPanic(), weir.OnOpenError(func(*weir.OpenError) { explode() }))
@@ -105,4 +91,14 @@ func crashSlowly() {
 	p := weir.New(1, weir.CrashOnPanic())
 	must(p.Submit(func() { panic(slowPanic{}) }))
 	p.Wait()
+}
+
+// crashInKeptValue closes a lane whose kept value panics as it is closed, by itself or with its pool.
+func crashInKeptValue(ends func(p *weir.Pool, lane func())) {
+	p := weir.New(1)
+	s := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(int, int) {}, func(int) { explodeSlowly() }, weir.On(p), weir.CrashOnPanic())
+	_ = s.Call(context.Background(), 1)
+	ends(p, s.Close)
+	fmt.Println("told: Close has returned")
+	os.Exit(0)
 }

@@ -16,9 +16,12 @@ import (
 )
 
 // keepBusy gives a lane more to do than it can, until its pool is closed. In a bubble only.
-func keepBusy(l *weir.Pool, each time.Duration) {
+func keepBusy(l *weir.Pool, each time.Duration) { feed(l, each, new(atomic.Int64)) }
+
+// feed is keepBusy, and counts the tasks that are over.
+func feed(l *weir.Pool, each time.Duration, over *atomic.Int64) {
 	go func() {
-		for l.Submit(func() { time.Sleep(each) }) == nil {
+		for l.Submit(func() { time.Sleep(each); over.Add(1) }) == nil {
 		}
 	}()
 }

@@ -16,7 +16,6 @@ func TestANestedLaneGivesWay(t *testing.T) {
 		for _, task := range []time.Duration{50 * time.Microsecond, 300 * time.Microsecond, time.Millisecond} {
 			check.Bubble(t, fmt.Sprintf("depth %d, tasks of %v", 1+depth, task), func(t *testing.T) {
 				p := weir.New(1)
-				time.Sleep(time.Nanosecond)
 				var nested, plain atomic.Int64
 				l := p.Lane(2)
 				for range depth {
@@ -42,7 +41,6 @@ func TestALanePaysForItsOwnQueueOnce(t *testing.T) {
 		for _, queue := range []bool{false, true} {
 			check.Bubble(t, fmt.Sprintf("%d places, next to the queue of the pool %v", places, queue), func(t *testing.T) {
 				p := weir.New(places)
-				time.Sleep(time.Nanosecond)
 				var ran [4]atomic.Int64
 				a, other := p.Lane(8), p
 				if !queue {
@@ -61,12 +59,4 @@ func TestALanePaysForItsOwnQueueOnce(t *testing.T) {
 			})
 		}
 	}
-}
-
-// feed keeps l busy with tasks that last so long, and counts them.
-func feed(l *weir.Pool, task time.Duration, ran *atomic.Int64) {
-	go func() {
-		for l.Submit(func() { time.Sleep(task); ran.Add(1) }) == nil {
-		}
-	}()
 }

@@ -248,7 +248,6 @@ func TestLanesThatAgeDoNotTakeAllTokens(t *testing.T) {
 	for _, priority := range []int{9, 10, 11} {
 		check.Bubble(t, fmt.Sprintf("the lane that takes no tokens has priority %d", priority), func(t *testing.T) {
 			p := weir.New(1, weir.Rate(100, time.Second, 1))
-			time.Sleep(time.Nanosecond)
 			var high, aged, free atomic.Int64
 			feed(p.Lane(1, weir.Priority(10)), time.Microsecond, &high)
 			for range 3 {
@@ -797,7 +796,6 @@ func TestALaneAgesFromBelowTheQueueOfThePool(t *testing.T) {
 		const task = 3 * time.Millisecond
 		p := weir.New(1)
 		keepBusy(p.Lane(1, weir.Priority(5)), task)
-		time.Sleep(time.Nanosecond)
 		low := p.Lane(1, weir.Priority(-1), weir.Aging(time.Millisecond))
 		done := make(chan struct{})
 		check.OK(t, low.Submit(func() { close(done) }))
@@ -821,18 +819,13 @@ func TestALaneThatKeepsItsPlaceDoesNotStarveThoseThatAge(t *testing.T) {
 		check.Bubble(t, fmt.Sprintf("limit %d", limit), func(t *testing.T) {
 			const task = 10 * time.Millisecond
 			p := weir.New(1)
-			time.Sleep(time.Nanosecond)
 			var ran [3]atomic.Int64
 			for i, opts := range [][]weir.Option{
 				{weir.Priority(-1), weir.Aging(time.Millisecond)},
 				{weir.Priority(-2), weir.Aging(time.Millisecond)},
 				{weir.Priority(-3)},
 			} {
-				l := p.Lane(limit, opts...)
-				go func() {
-					for l.Submit(func() { time.Sleep(task); ran[i].Add(1) }) == nil {
-					}
-				}()
+				feed(p.Lane(limit, opts...), task, &ran[i])
 			}
 			time.Sleep(1000 * task)
 			if a, b, c := ran[0].Load(), ran[1].Load(), ran[2].Load(); a < 300 || b < 300 || c > 10 {
@@ -849,14 +842,9 @@ func TestALaneDoesNotAgeWhileItRunsATask(t *testing.T) {
 	for limit := 1; limit <= 2; limit++ {
 		check.Bubble(t, fmt.Sprintf("limit %d", limit), func(t *testing.T) {
 			p := weir.New(1)
-			time.Sleep(time.Nanosecond)
 			keepBusy(p.Lane(1, weir.Priority(20)), time.Millisecond)
-			low := p.Lane(limit, weir.Aging(time.Millisecond))
 			var ran atomic.Int64
-			go func() {
-				for low.Submit(func() { time.Sleep(20 * time.Millisecond); ran.Add(1) }) == nil {
-				}
-			}()
+			feed(p.Lane(limit, weir.Aging(time.Millisecond)), 20*time.Millisecond, &ran)
 			time.Sleep(time.Second)
 			if n := ran.Load(); n > 26 {
 				t.Errorf("it has had %d tasks in 1 s, want one in 40 ms", n)
@@ -871,7 +859,6 @@ func TestALaneDoesNotAgeWhileItRunsATask(t *testing.T) {
 func TestALaneWaitsSinceItsLastTaskEvenIfThatEndedInAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)
-		time.Sleep(time.Nanosecond)
 		ran := ""
 		high := p.Lane(1, weir.Priority(9))
 		low := p.Lane(1, weir.Aging(time.Millisecond))

@@ -81,6 +81,7 @@ func (e *Engine) Pause() (done bool) {
 	return done
 }
 
+// stopLocked makes workers take no task, until startLocked.
 func (e *Engine) stopLocked() {
 	e.paused = true
 	e.permits.allow(0)

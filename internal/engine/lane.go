@@ -360,8 +360,8 @@ func (e *Engine) oldest() time.Duration {
 	return root.now()
 }
 
-// now returns the time since the engine was made.
-func (e *Engine) now() time.Duration { return time.Since(e.clock) }
+// now returns the time since the engine was made. It is never 0, which stands for no turn: the clock of a test bubble may stand still.
+func (e *Engine) now() time.Duration { return time.Since(e.clock) + 1 }
 
 // press lets the workers of lanes know how urgently others want their places.
 func (e *Engine) press() {
