@@ -816,7 +816,7 @@ func TestALaneGetsTheRateOfItsPool(t *testing.T) {
 		return time.Since(begin).Seconds()
 	}
 	best := 0.0
-	for range 5 {
+	for i := 0; i < 5 && best < 0.6; i++ {
 		own := took(func(p *weir.Pool) *weir.Pool { return p })
 		lane := took(func(p *weir.Pool) *weir.Pool { return p.Lane(1, weir.Queue(weir.Unbounded)) })
 		best = max(best, own/lane)
@@ -994,11 +994,7 @@ func TestPromise09ALockHeldOverAWaitForATurn(t *testing.T) {
 // as well, or the list of those that wait is broken.
 func TestLanesThatRaceForTokensWaitForEachOnce(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
-	rounds := 1000
-	if testing.Short() {
-		rounds = 200
-	}
-	for range rounds {
+	for range check.Size(200, 200, 1000) { // some hundreds find a worker that waits twice only now and then
 		p := weir.New(8, weir.Rate(1, 10*time.Microsecond, 2))
 		var submitters sync.WaitGroup
 		for range 6 {

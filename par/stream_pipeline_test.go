@@ -211,19 +211,20 @@ func TestResultsEndWithTheContext(t *testing.T) {
 		}
 	})
 	for name, all := range map[string]*par.Pipeline[int]{"alone": source, "in a stage": par.Pipe(source, passOn)} {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		n := 0
-		for i, err := range all.All(ctx) {
-			switch n++; {
-			case n == 3:
-				cancel()
-			case n > 3:
-				check.Error(t, err, context.Canceled)
-				check.Equal(t, name+": results", n, 4)
-				check.Equal(t, "item", i, 0)
+		check.Bubble(t, name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			n := 0
+			for i, err := range all.All(ctx) {
+				switch n++; {
+				case n == 3:
+					cancel()
+				case n > 3:
+					check.Error(t, err, context.Canceled)
+					check.Equal(t, "item", i, 0)
+				}
 			}
-		}
-		check.Equal(t, name+": results", n, 4)
+			check.Equal(t, "results", n, 4)
+		})
 	}
 }

@@ -22,9 +22,7 @@ const library = "github.com/64ed045f/weir"
 
 // A user outside the tree requires the library, and installs the command, from a proxy that is made of the tree.
 func TestTheModulesCanBeRequiredFromOutside(t *testing.T) {
-	if os.Getenv(plant.ProofsEnv) == "" {
-		t.Skip("builds the library and the command anew: it needs " + plant.ProofsEnv + "=1")
-	}
+	check.NeedsProofs(t, "builds the library and the command anew")
 	const version = "v0.1.0"
 	proxy, home, bin := t.TempDir(), t.TempDir(), t.TempDir()
 	publish(t, proxy, library, ".", version)

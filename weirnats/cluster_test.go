@@ -115,6 +115,7 @@ func leader(t *testing.T, js jetstream.JetStream, stream string) (name string) {
 
 // Of three servers the one that leads is killed, and starts again at once, while messages are put and served. The order of each key holds.
 func TestAClusterThatLosesItsLeaderLosesNothing(t *testing.T) {
+	needsTime(t)
 	c, dir := startCluster(t), t.TempDir()
 	t.Parallel() // the servers find each other meanwhile, which takes them two seconds
 	opts := append(slices.Clip(childOptions), weirnats.Partitions(2), weirnats.Replicas(3), weirnats.Server(c.url, nats.ReconnectWait(50*time.Millisecond)))

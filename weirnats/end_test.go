@@ -72,6 +72,7 @@ func childDeployed() error {
 
 // A program with an embedded server is replaced by the next one again and again, while it puts and serves. Nothing is lost, and nothing is done twice.
 func TestAProgramThatIsReplacedLosesNothing(t *testing.T) {
+	needsTime(t)
 	t.Parallel()
 	inBothWays(t, func(t *testing.T, setUp func(dir string)) {
 		dir := t.TempDir()

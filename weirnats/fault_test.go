@@ -21,6 +21,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/64ed045f/weir"
+	tests "github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 	"github.com/64ed045f/weir/weirnats"
 )
@@ -28,16 +29,25 @@ import (
 // The tests of this file run workers in processes of their own, and kill them. What was put and what was done is in files of the test, not of the queue.
 
 var (
-	faultTime = flag.Duration("faults", 1500*time.Millisecond, "how long each test of killed processes goes on")
+	faultTime = flag.Duration("faults", usualFaults, "how long each test of killed processes goes on")
 	taskCount = flag.Int("tasks", 0, "the test of killed workers puts so many messages, if there are any, and kills one each second until they are done")
 )
 
 const (
-	strikeTime = 300 * time.Millisecond
-	longTime   = 5 * time.Second // at least, of tests whose putters do not pause
-	burst      = 64              // messages that a putter puts before it pauses
-	burstPause = 40 * time.Millisecond
+	usualFaults = 1500 * time.Millisecond
+	strikeTime  = 300 * time.Millisecond
+	longTime    = 5 * time.Second // at least, of tests whose putters do not pause
+	burst       = 64              // messages that a putter puts before it pauses
+	burstPause  = 40 * time.Millisecond
 )
+
+// needsTime skips a test of faults that takes seconds of its own, unless the proofs or the command line ask for it.
+func needsTime(t *testing.T) {
+	t.Helper()
+	if *faultTime == usualFaults && *taskCount == 0 {
+		tests.NeedsProofs(t, "servers and processes take seconds to start again")
+	}
+}
 
 // breathe is called after message i of those that a goroutine puts one after the other. It pauses after each burst, so that what is left after a short test is done soon.
 func breathe(i int) {
@@ -549,6 +559,7 @@ func (c *crew) end(q *weirnats.Queue[string], faults int) {
 
 // Workers of one server are killed, and stopped for longer than the lease.
 func TestWorkersThatAreKilledLoseNothing(t *testing.T) {
+	needsTime(t)
 	t.Parallel()
 	dir, files := t.TempDir(), t.TempDir()
 	say(t, dir, sure) // a kill has no more done again than the process has places
@@ -625,6 +636,7 @@ func listen(t *testing.T, dir string, port ...int) *server.Server {
 
 // A server is killed and starts again while messages are put and served. The order of each key holds.
 func TestAServerThatStartsAgainLosesNothing(t *testing.T) {
+	needsTime(t)
 	t.Parallel()
 	inBothWays(t, serverStartsAgain)
 }

@@ -152,6 +152,7 @@ func init() { //nolint:gochecknoinits // it adds a program to those that tests s
 // Workers of one server are killed, and stopped for longer than the lease, while they run messages with keys. Of each key none begins before one that was put earlier has begun, and
 // none is lost. A worker that was stopped may go on with what it had begun.
 func TestTheOrderOfKeysWhenWorkersAreKilled(t *testing.T) {
+	needsTime(t)
 	t.Parallel()
 	dir := t.TempDir()
 	s := listen(t, t.TempDir())

@@ -38,8 +38,11 @@ func start(t *testing.T, handler http.Handler, patience time.Duration) *program 
 	p := &program{
 		url:    "http://" + listener.Addr().String(),
 		client: &http.Client{Transport: transport},
-		stop:   stop,
-		ended:  make(chan error, 1),
+		stop: func() {
+			transport.CloseIdleConnections() // one that was never used would hold the server up for the 5 s after which net/http sees that
+			stop()
+		},
+		ended: make(chan error, 1),
 	}
 	go func() {
 		p.ended <- serve(ctx, listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -48,7 +51,7 @@ func start(t *testing.T, handler http.Handler, patience time.Duration) *program 
 		}), patience)
 	}()
 	t.Cleanup(func() {
-		stop()
+		p.stop()
 		transport.CloseIdleConnections()
 	})
 	return p

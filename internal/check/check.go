@@ -13,11 +13,29 @@ import (
 )
 
 // Scale returns how often a hammer test repeats: full, or short under -short.
-func Scale(full, short int) int {
-	if testing.Short() {
+func Scale(full, short int) int { return Size(short, full, full) }
+
+// ProofsEnv is the environment variable that, when it is set, makes tests do all they can, as in .ci/run proofs. Without it
+// they leave out what takes too long for go test work.
+const ProofsEnv = "WEIR_PROOFS"
+
+// Size returns how much a test does: short under -short, and proof with [ProofsEnv].
+func Size[N any](short, everyday, proof N) N {
+	switch {
+	case testing.Short():
 		return short
+	case os.Getenv(ProofsEnv) != "":
+		return proof
 	}
-	return full
+	return everyday
+}
+
+// NeedsProofs skips a test that runs only with [ProofsEnv], because of what it says here.
+func NeedsProofs(t testing.TB, because string) {
+	t.Helper()
+	if os.Getenv(ProofsEnv) == "" {
+		t.Skip(because + ": it runs with " + ProofsEnv + "=1, as in .ci/run proofs")
+	}
 }
 
 // Bubble runs a subtest in a synctest bubble. The bubble ends only when all goroutines in it have ended, so

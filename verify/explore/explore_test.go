@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/verify/explore"
 	"github.com/64ed045f/weir/verify/internal/plant"
 )
@@ -17,7 +18,7 @@ var quickRandom = usual(30, 75)
 
 // usual is how far a search goes: less where users run all tests, more with the proofs.
 func usual(everyday, proofs int) int {
-	if os.Getenv(plant.ProofsEnv) == "" {
+	if os.Getenv(check.ProofsEnv) == "" {
 		return everyday
 	}
 	return proofs
@@ -99,7 +100,7 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 		t.Skip("one scene is looked at")
 	}
 	if *only == "" {
-		plant.NeedsProofs(t)
+		check.NeedsProofs(t, plant.Needs)
 	}
 	known := 0
 	for _, bug := range plant.LockFree() {
@@ -167,7 +168,7 @@ func hunt(t *testing.T, bug plant.Bug) (found *report, executions int) {
 // Nearly all executions here are random. In other searches those follow at the end.
 func TestRandomSearchFindsPlantedBugs(t *testing.T) {
 	needsAll(t)
-	plant.NeedsProofs(t)
+	check.NeedsProofs(t, plant.Needs)
 	for _, bug := range plant.LockFree() {
 		if bug.Scene == "" || bug.Rare {
 			continue

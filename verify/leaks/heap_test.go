@@ -2,7 +2,6 @@ package leaks_test
 
 import (
 	"context"
-	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -11,19 +10,13 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
-	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
 // flat fails the test if load leaves more on the heap for n things than it did for the first few. By then
 // queues have grown as far as they do.
 func flat(t *testing.T, n int, load func(n int)) {
 	t.Helper()
-	switch {
-	case testing.Short():
-		n /= 100
-	case os.Getenv(plant.ProofsEnv) == "":
-		n /= 10
-	}
+	n /= check.Size(100, 20, 1)
 	load(20_000)
 	before := check.Heap()
 	begin := time.Now()

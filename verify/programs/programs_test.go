@@ -21,7 +21,7 @@ import (
 var (
 	seed     = flag.Uint64("programs.seed", 0, "the number of the first program; 0 stands for any")
 	number   = flag.Int("programs.n", 0, "run so many programs; 0 stands for as many as the time allows")
-	length   = flag.Duration("programs.for", 3*time.Second, "how long to run programs")
+	length   = flag.Duration("programs.for", 2*time.Second, "how long to run programs")
 	times    = flag.Int("programs.times", 1, "how often each program runs")
 	given    = flag.String("programs.json", "", "run this program")
 	patience = flag.Duration("programs.patience", 5*time.Second, "a program in which nothing happens for so long hangs")

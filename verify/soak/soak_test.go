@@ -22,7 +22,7 @@ const hang = 3 * time.Minute
 const patience = "4s"
 
 func TestSoakFindsPlantedBugs(t *testing.T) {
-	plant.NeedsProofs(t)
+	check.NeedsProofs(t, plant.Needs)
 	program := plant.Main(t, "./soak", plant.Soak())
 	soak := func(t *testing.T, bug, load, length string) plant.Outcome {
 		t.Helper()

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // Place has tests that look for planted bugs.
@@ -27,26 +29,17 @@ type Proof struct {
 	More [][]string
 }
 
-// ProofsEnv is the environment variable with which the proofs run that a method finds what is planted for it. They build and run
-// a program for each method and each mistake, and only say something new when the library or a method has changed.
-const ProofsEnv = "WEIR_PROOFS"
-
-// NeedsProofs skips a test that is such a proof, unless the proofs are to run.
-func NeedsProofs(t *testing.T) {
-	t.Helper()
-	if os.Getenv(ProofsEnv) == "" {
-		t.Skip("a proof with planted mistakes: it needs " + ProofsEnv + "=1")
-	}
-}
+// Needs says why a test with planted mistakes runs only with [check.ProofsEnv].
+const Needs = "a method and each mistake are a program to build and to run, which says something new only when one of them has changed"
 
 // Run builds the tests with all bugs in them. They must pass while none is in force, and fail with each. It skips the test
-// in a run of that very build, and without [ProofsEnv].
+// in a run of that very build, and without [check.ProofsEnv].
 func (p Proof) Run(t *testing.T) {
 	t.Helper()
 	if _, planted := os.LookupEnv(Env); planted {
 		t.Skip("builds and runs the others")
 	}
-	NeedsProofs(t)
+	check.NeedsProofs(t, Needs)
 	places := append([]Place{{p.Folder, p.Args}}, p.Also...)
 	more := p.More
 	if len(more) == 0 {

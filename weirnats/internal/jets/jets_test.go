@@ -235,14 +235,15 @@ func TestAnswersThatSayMoreAreDecoded(t *testing.T) {
 
 // Each answer of the server takes a while, as where it is far. A mover still moves as many messages as it takes at once.
 func TestAFarServerDoesNotKeepMessagesFromMoving(t *testing.T) {
+	t.Parallel()
 	q, err := open(t, start(t), backend.Settings{Name: "far", Replicas: 1, MaxMessages: 1000, MaxBytes: -1, Window: time.Minute, Lease: time.Second, Partitions: 1})
 	noError(t, err)
-	const n = 200
+	const n = 100
 	for range n {
 		noError(t, q.Put(t.Context(), &backend.Message{Data: []byte("1"), Due: time.Now().Add(100 * time.Millisecond)}))
 	}
 	time.Sleep(time.Second) // all are due
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 	defer cancel()
 	noError(t, q.Move(ctx, func(ctx context.Context, _ *backend.Message) (bool, error) {
 		select {
@@ -261,6 +262,7 @@ func TestAFarServerDoesNotKeepMessagesFromMoving(t *testing.T) {
 
 // The longest window there is holds for good.
 func TestAnIDIsRememberedForGood(t *testing.T) {
+	t.Parallel()
 	q, err := open(t, start(t), backend.Settings{Name: "ids", Replicas: 1, MaxMessages: 10, MaxBytes: -1, Window: math.MaxInt64, Lease: time.Minute, Partitions: 1})
 	noError(t, err)
 	noError(t, q.Remember(t.Context(), "an ID", time.Now().Add(-time.Second)))

@@ -1,7 +1,6 @@
 package run_test
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -11,7 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/64ed045f/weir/verify/internal/plant"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/verify/soak/internal/load"
 	"github.com/64ed045f/weir/verify/soak/internal/run"
 )
@@ -32,19 +31,8 @@ func laps(n int64) func() bool {
 	return func() bool { return count.Add(1) <= n }
 }
 
-// size returns how much a test does: little under -short, and all with WEIR_PROOFS=1, as in .ci/run proofs.
-func size[N any](short, everyday, proof N) N {
-	switch {
-	case testing.Short():
-		return short
-	case os.Getenv(plant.ProofsEnv) != "":
-		return proof
-	}
-	return everyday
-}
-
 func TestEachLoadKeepsItsBooks(t *testing.T) {
-	rounds := size(2, 4, 10)
+	rounds := check.Size(2, 3, 10)
 	for _, l := range load.All() {
 		t.Run(l.Name, func(t *testing.T) {
 			r := newRunner(l)
@@ -58,7 +46,7 @@ func TestEachLoadKeepsItsBooks(t *testing.T) {
 }
 
 func TestASoakOfAllLoadsLeavesNothingBehind(t *testing.T) {
-	length := size(100*time.Millisecond, time.Second, 2*time.Second)
+	length := check.Size(100*time.Millisecond, 500*time.Millisecond, 2*time.Second)
 	r := newRunner(load.All()...)
 	series := r.Soak(load.All(), length)
 	r.Turn(load.All(), laps(0))
