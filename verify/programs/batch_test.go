@@ -48,9 +48,18 @@ func (b *batch) run(ctx context.Context) error {
 	return err
 }
 
+// tries is how often each task may run.
+func (b *batch) tries() int {
+	tries := max(b.With["retry"], 1)
+	if b.Pool != own && !b.loops() {
+		tries = max(tries, b.by.program.Pools[b.Pool].Tries)
+	}
+	return tries
+}
+
 // live runs a task of the batch.
 func (b *batch) live(ctx context.Context, i int, cancel func(error)) (int, error) {
-	if n := b.started[i].Add(1); n > int64(max(b.With["retry"], 1)) {
+	if n := b.started[i].Add(1); n > int64(b.tries()) {
 		b.by.fail("task %d runs for the %d. time: %v", i, n, b.act)
 	}
 	if b.closed.Load() {

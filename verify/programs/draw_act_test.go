@@ -34,6 +34,9 @@ func (d *drawing) kind(at *spot) string {
 	if d.shuts && d.noisy {
 		kinds = append(kinds, shut)
 	}
+	if d.waits && !d.locks { // which what it waits for may need
+		kinds = append(kinds, quiet)
+	}
 	if d.divides {
 		kinds = append(kinds, divide, sorted)
 	}
@@ -94,6 +97,8 @@ func (d *drawing) fill(kind string, at *spot) *act {
 		if d.locks { // which what closes waits for may need
 			a.With["span"] = oneOf(d, 1, 100)
 		}
+	case quiet:
+		a.Pool = d.IntN(shared + 1)
 	case pause:
 		a.Pool = d.IntN(shared + 1)
 		a.With["span"] = oneOf(d, 1, 30, 200)

@@ -10,6 +10,7 @@ type drawing struct {
 	*rand.Rand
 	locks, rings, noisy, rests bool
 	controls, divides, shuts   bool                         // tasks change pools, compute on several of them, and close them
+	waits                      bool                         // tasks wait for pools
 	left                       int                          // acts that may still be drawn
 	naps                       int                          // the span of some computations; below 0 in few programs, as it takes long
 	made                       int                          // futures, and acts of once
@@ -35,7 +36,7 @@ const deepest = 5
 func draw(seed uint64) *program {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for {
-		d := &drawing{Rand: r, locks: r.IntN(4) > 0, rings: r.IntN(2) > 0, noisy: r.IntN(2) > 0, controls: r.IntN(3) == 0, divides: r.IntN(4) == 0, shuts: r.IntN(5) == 0}
+		d := &drawing{Rand: r, locks: r.IntN(4) > 0, rings: r.IntN(2) > 0, noisy: r.IntN(2) > 0, controls: r.IntN(3) == 0, divides: r.IntN(4) == 0, shuts: r.IntN(5) == 0, waits: r.IntN(4) == 0}
 		d.rests = !d.locks || d.one(2)
 		p := d.program()
 		p.repair(d.Rand)
@@ -75,12 +76,15 @@ func (d *drawing) maybe(in int, with options, name string, values ...int) {
 func (d *drawing) program() *program {
 	narrow := !d.one(3)
 	p := &program{Main: &task{}, With: options{}}
-	for range shared + 1 {
+	for i := range shared + 1 {
 		b := bounds{Limit: 1, Queue: oneOf(d, 0, 1, 1024)}
 		if !narrow {
 			b.Limit = oneOf(d, 1, 1, 1, 2, 2, 3, 4)
 		}
 		b.Keys, b.Idle = oneOf(d, 0, 0, 2), oneOf(d, 0, 0, 1, 100)
+		if i != callsPool && d.noisy && d.rests && !d.locks { // with locks, each task would be one that may not rest
+			b.Tries = oneOf(d, 0, 0, 0, 2, 3)
+		}
 		p.Pools = append(p.Pools, b)
 	}
 	if d.noisy {
@@ -193,7 +197,7 @@ func (p *program) controls(d *drawing) {
 //   - a task that comes back from a rest to such a place would wait for those that wait for a lock;
 //   - one that waits with the context of its caller has no place to lend, either;
 //   - one that submits, closes a pool, or calls the Stateful keeps its own place meanwhile, and what it waits for may need that;
-//   - a task of a lane's lane would wait for those of the lane that wait for a lock, as it counts as one of them;
+//   - what a task waits for on a lane would wait for tasks of a lane of that, which count as its own, and may wait for a lock that the task holds;
 //   - what a task, or main, waits for while it holds a lock would wait for those that wait for that, if the task has no place to lend to it;
 //     so would another task of a pool that it waits for.
 func (p *program) lanes(d *drawing) {
@@ -211,6 +215,9 @@ func (p *program) lanes(d *drawing) {
 		}
 	}
 	for _, of := range d.Perm(shared) {
+		if d.locks && p.Pools[of].Of > 0 {
+			continue
+		}
 		if p.Pools[callsPool].Of = 1 + of; !p.blocksInLanes(newOrder(p, d.Rand)) {
 			return
 		}

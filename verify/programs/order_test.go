@@ -125,8 +125,8 @@ func (a *act) leavesPool() bool {
 	return a.Kind == stream && (a.With.has("seq") || a.With.has("chan")) || a.With.has("key") || a.With.has("waiters")
 }
 
-// closes reports whether a waits until a pool is closed.
-func (a *act) closes() bool { return a.Kind == shut && !a.With.has("span") }
+// closes reports whether a waits for all that a pool has accepted.
+func (a *act) closes() bool { return a.Kind == shut && !a.With.has("span") || a.Kind == quiet }
 
 // held is a lock that is held over a wait.
 type held struct {
@@ -156,7 +156,11 @@ func (o *order) check(t *task, acts []*act, chain []held, at placeOf, forked boo
 			within = slices.Concat(chain, []held{{a, t, at, forked}})
 		}
 		if a.closes() && o.reach[a.Pool]&(1<<t.pool) != 0 { // the tasks of the pool may wait for t
-			o.fix = func() { a.With["span"] = 1 }
+			o.fix = func() {
+				if a.With["span"] = 1; a.Kind == quiet {
+					a.Kind = compute
+				}
+			}
 		}
 		if a.Kind == rest && mayNotRest(chain, at, forked) {
 			o.fix = func() { a.Kind = compute }

@@ -54,6 +54,8 @@ func (p *plain) pause(int, time.Duration) {}
 
 func (p *plain) shut(int, time.Duration) {}
 
+func (p *plain) wait(int) {}
+
 func (p *plain) call(ctx context.Context, task func()) error {
 	_, err := p.async(ctx, callsPool, func(context.Context) (int, error) { task(); return 0, nil }).Get(ctx)
 	return err

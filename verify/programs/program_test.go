@@ -39,6 +39,7 @@ type bounds struct {
 	Keys                   int `json:",omitempty"` // how many tasks of a key run at once; 0 for 1
 	Idle                   int `json:",omitempty"` // µs after which an idle worker ends; 0 for the default
 	Waiting                int `json:",omitempty"` // how many submitters may wait; 0 for any number
+	Tries                  int `json:",omitempty"` // how often tasks that fail are tried, of groups that do not say it; 0 for 1
 }
 
 // control is one call of Resize, Pause or Shutdown, or looks at all, a rest of After µs after the last one.
@@ -70,6 +71,7 @@ const (
 	resize = "resize" // sets the limit of the pool to N
 	pause  = "pause"  // pauses the pool for span µs, and does not wait
 	shut   = "close"  // shuts the pool down, for span µs; if that is 0, closes it
+	quiet  = "wait"   // waits until what the pool has accepted is done
 	divide = "range"  // computes for N indices, on the pool as well
 	sorted = "sort"   // sorts N numbers, on the pool as well
 
@@ -164,7 +166,7 @@ func (p *program) String() string {
 		if b.Of > 0 {
 			s += fmt.Sprintf("of %s ", poolName(b.Of-1))
 		}
-		s = strings.TrimSpace(s) + options{"rate": b.Rate, "priority": b.Priority, "share": b.Share, "aging": b.Aging, "expiry": b.Expiry, "keys": b.Keys, "idle": b.Idle, "waiting": b.Waiting}.String() + " "
+		s = strings.TrimSpace(s) + options{"rate": b.Rate, "priority": b.Priority, "share": b.Share, "aging": b.Aging, "expiry": b.Expiry, "keys": b.Keys, "idle": b.Idle, "waiting": b.Waiting, "tries": b.Tries}.String() + " "
 	}
 	for _, c := range p.Control {
 		s += fmt.Sprintf("%+v ", c)
@@ -194,7 +196,7 @@ func (a *act) String() string {
 	if a.N > 0 {
 		s += fmt.Sprint(a.N)
 	}
-	if len(a.Kids) > 0 || a.Kind == resize || a.Kind == pause || a.Kind == shut || a.Kind == divide || a.Kind == sorted {
+	if len(a.Kids) > 0 || a.Kind == resize || a.Kind == pause || a.Kind == shut || a.Kind == quiet || a.Kind == divide || a.Kind == sorted {
 		s += " on " + poolName(a.Pool)
 	}
 	s += a.With.String()

@@ -48,6 +48,7 @@ type library interface {
 	resize(pool, limit int)
 	pause(pool int, d time.Duration) // starts it
 	shut(pool int, d time.Duration)
+	wait(pool int)
 	finish() // waits for everything that was handed over
 }
 
@@ -226,6 +227,8 @@ func (a *actor) step(act *act) error {
 		a.library.rest(a.ctx, func() { toil(time.Duration(act.With["span"]) * time.Microsecond) })
 	case shut:
 		a.library.shut(act.Pool, time.Duration(act.With["span"])*time.Microsecond)
+	case quiet:
+		a.library.wait(act.Pool)
 	case divide:
 		return a.divide(act)
 	case sorted:

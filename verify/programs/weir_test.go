@@ -58,6 +58,9 @@ func onWeir(r *run) library {
 		if b.Rate > 0 {
 			opts = append(opts, weir.Rate(1, micros(b.Rate), 1))
 		}
+		if b.Tries > 0 {
+			opts = append(opts, retrier(b.Tries))
+		}
 		if b.Expiry > 0 {
 			opts = append(opts, weir.ExpireAfter(micros(b.Expiry)))
 		}
@@ -277,6 +280,21 @@ func (l *weirs) pause(pool int, d time.Duration) {
 	time.AfterFunc(d, l.pool(pool).Resume)
 }
 
+func (l *weirs) wait(pool int) {
+	of := interface {
+		Stats() weir.Stats
+		Wait()
+	}(l.calls)
+	if pool != callsPool {
+		of = l.pools[pool]
+	}
+	before := of.Stats()
+	of.Wait()
+	if after := of.Stats(); after.Finished+after.HandedBack < before.Accepted {
+		l.fail("after a wait for pool %s: %+v; before it: %+v", poolName(pool), after, before)
+	}
+}
+
 func (l *weirs) call(ctx context.Context, task func()) error { return l.calls.Call(ctx, task) }
 
 func (l *weirs) submit(ctx context.Context, pool int, task func()) error {
@@ -394,7 +412,7 @@ func (l *weirs) group(ctx context.Context, b *batch) *weir.Group {
 		opts = append(opts, weir.PanicsAsErrors())
 	}
 	if b.With.has("retry") {
-		opts = append(opts, b.retrier())
+		opts = append(opts, retrier(b.With["retry"]))
 	}
 	if key := b.With["key"]; key > 0 {
 		return l.keyed[b.Pool].Group(ctx, key, opts...)
@@ -456,8 +474,8 @@ func (b *batch) waits(wait func() error) error {
 	return cmp.Or(err, errors.Join(errs...))
 }
 
-func (b *batch) retrier() *weir.Retrier {
-	return weir.Retry(weir.RetryPolicy{Tries: b.With["retry"], Wait: 20 * time.Microsecond, Panics: true})
+func retrier(tries int) *weir.Retrier {
+	return weir.Retry(weir.RetryPolicy{Tries: tries, Wait: 20 * time.Microsecond, Panics: true})
 }
 
 func loop[S par.Source[int]](ctx context.Context, l *weirs, b *batch, items S) error {
@@ -473,7 +491,7 @@ func loop[S par.Source[int]](ctx context.Context, l *weirs, b *batch, items S) e
 		opts = append(opts, par.KeepGoing())
 	}
 	if b.With.has("retry") {
-		opts = append(opts, par.Retry(b.retrier()))
+		opts = append(opts, par.Retry(retrier(b.With["retry"])))
 	}
 	switch b.Kind {
 	case each:
