@@ -380,3 +380,32 @@ func TestManyLanesCloseInLinearTime(t *testing.T) {
 		}, func() {}
 	})
 }
+
+// A task of the pool's own queue that a lane has waited for pays for that, even if nothing is left to do when it ends.
+func TestTheQueueOfAPoolPaysAtARest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		l := p.Lane(1)
+		takes := func(d time.Duration) func() { return func() { time.Sleep(d) } }
+		check.OK(t, p.Submit(takes(100*time.Millisecond)))
+		check.OK(t, p.Submit(takes(time.Millisecond)))
+		synctest.Wait()
+		check.OK(t, l.Submit(takes(time.Millisecond))) // waits for 100 ms,
+		check.OK(t, p.Submit(takes(time.Second)))      // 99 of which this one runs
+		p.Wait()
+		synctest.Wait()
+
+		check.OK(t, p.Submit(takes(time.Second)))
+		check.OK(t, p.Submit(takes(time.Millisecond)))
+		synctest.Wait()
+		order := ""
+		for range 3 {
+			check.OK(t, p.Submit(func() { order += "p"; time.Sleep(10 * time.Millisecond) }))
+			check.OK(t, l.Submit(func() { order += "l"; time.Sleep(10 * time.Millisecond) }))
+		}
+		l.Wait()
+		p.Wait()
+		check.Equal(t, "order", order, "lllppp")
+	})
+}

@@ -265,6 +265,24 @@ func TestLanesThatAgeDoNotTakeAllTokens(t *testing.T) {
 	}
 }
 
+// Where tokens are plenty, lanes that age leave every other place to a lane that takes none.
+func TestLanesThatAgeDoNotTakeAllPlacesWithTokens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Rate(1, time.Microsecond, 1))
+		var aged, free atomic.Int64
+		for range 3 {
+			feed(p.Lane(1, weir.Aging(time.Microsecond)), time.Millisecond, &aged)
+		}
+		feed(p.Lane(1, weir.Priority(10), weir.Rate(1, time.Microsecond, 1)), time.Millisecond, &free)
+		time.Sleep(time.Second)
+		if a, n := aged.Load(), free.Load(); a < 300 || n < 300 {
+			t.Errorf("those that age have had %d tasks, and the one without tokens %d", a, n)
+		}
+		_, _ = p.Shutdown(nothingMore())
+		p.Close()
+	})
+}
+
 // Without Aging it does not: that is what Priority says.
 func TestALaneOfLowPriorityWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -195,24 +195,25 @@ func (b *bids) highest(dry bool) int32 {
 }
 
 // choose returns x, or y, which is aged, or what comes before y for a token; x, y and own may be nil. An aged bid is passed over only for one that
-// it would not come before anyway, and for a token only for one that gets the place: nothing of a higher level wants it, or has it, as least says.
+// it would not come before anyway: nothing of a higher level wants what that gets, or has it, as least says.
 func (b *bids) choose(x, y, own *bid, least int32) *bid {
 	if y == nil || x != nil && precedes(x, y) {
 		return x
 	}
 	least = max(least, y.class.priority)
-	if b.yields[index(y.takes)] {
-		if y.takes { // between two tokens many places may go to bids that want none
-			if x != nil {
-				least = max(least, x.level)
-			}
-			x = own
-			if items := b.waiting[0][1].items; len(items) > 0 && (x == nil || precedes(items[0], x)) {
-				x = items[0]
-			}
+	if b.yields[0] && x != nil && x.level >= least {
+		return x
+	}
+	if b.yields[1] && y.takes { // between two tokens many places may go to bids that want none
+		if x != nil {
+			least = max(least, x.level)
 		}
-		if x != nil && x.level >= least {
-			return x
+		z := own
+		if items := b.waiting[0][1].items; len(items) > 0 && (z == nil || precedes(items[0], z)) {
+			z = items[0]
+		}
+		if z != nil && z.level >= least {
+			return z
 		}
 	}
 	return y

@@ -12,7 +12,7 @@ func (e *Engine) rest(w *Worker, searching bool) (task Task, o order) {
 	w.finish()
 	w.rests = false
 	e.mu.Lock()
-	if w.place == nil && w.recalls == nil && e.quiet() && !e.ready() { // what follows would find nothing
+	if w.place == nil && w.recalls == nil && w.since == 0 && e.quiet() && !e.ready() { // what follows would find nothing
 		e.withdraw(w)
 		return e.releaseAndPark(w, searching)
 	}
