@@ -1,9 +1,11 @@
 package weir_test
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/64ed045f/weir"
@@ -59,4 +61,45 @@ func TestALanePaysForItsOwnQueueOnce(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A lane that gets a higher limit and no place offers its work to the tasks that wait for it. What it lends for that may end other waits.
+func TestAnOfferThatEndsAnotherWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		l := p.Lane(1, weir.Queue(0))
+		other, last, crowds, waits, over := check.NewValve(), check.NewValve(), make(chan struct{}), make(chan struct{}), make(chan struct{})
+		check.OK(t, p.Submit(other.Hold))
+		synctest.Wait()
+		check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+			g := l.Group(ctx)
+			g.Go(func(ctx context.Context) error { // in the place that the task above lends
+				go func() {
+					defer close(over)
+					<-crowds
+					inner := l.Group(ctx)
+					inner.Go(succeed) // waits for room
+					inner.Go(succeed)
+					_ = inner.Wait()
+				}()
+				weir.Blocking(ctx, func() { <-over })
+				return nil
+			})
+			<-waits
+			return g.Wait()
+		}))
+		synctest.Wait()
+		go func() { _ = l.Submit(last.Hold) }()
+		synctest.Wait()
+		other.Open()
+		for _, next := range []chan struct{}{crowds, waits} {
+			synctest.Wait()
+			close(next)
+		}
+		synctest.Wait()
+		l.Resize(3)
+		synctest.Wait()
+		last.Open()
+		p.Close()
+	})
 }

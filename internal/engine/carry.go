@@ -330,6 +330,7 @@ func (e *Engine) offerAgain(bidder *Engine) {
 				above.touch()
 			}
 			above.lend(k.host, found)
+			l = e.unbegun.First() // lending a place may have ended waits, that for the next one too
 		}
 		if none {
 			e.unbegun.Remove(&want.unbegun)
