@@ -399,10 +399,19 @@ func TestTheQueueOfAPoolPaysAtARest(t *testing.T) {
 		check.OK(t, p.Submit(takes(time.Second)))
 		check.OK(t, p.Submit(takes(time.Millisecond)))
 		synctest.Wait()
+		var mu sync.Mutex
 		order := ""
+		notes := func(s string) func() {
+			return func() {
+				mu.Lock()
+				order += s
+				mu.Unlock()
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
 		for range 3 {
-			check.OK(t, p.Submit(func() { order += "p"; time.Sleep(10 * time.Millisecond) }))
-			check.OK(t, l.Submit(func() { order += "l"; time.Sleep(10 * time.Millisecond) }))
+			check.OK(t, p.Submit(notes("p")))
+			check.OK(t, l.Submit(notes("l")))
 		}
 		l.Wait()
 		p.Wait()
