@@ -3,6 +3,7 @@ package weir
 import (
 	"cmp"
 	"context"
+	"sync/atomic"
 
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/inside"
@@ -48,6 +49,26 @@ type across struct {
 	pool *Pool
 	next *across
 }
+
+// crossings is what crossing returns, found when it is first asked for: else each task of a deep nest would go through all of those above it.
+type crossings struct{ list atomic.Pointer[across] }
+
+func (c *crossings) get(p *Pool, h host, at *Pool) *across {
+	list := c.list.Load()
+	if list == nil {
+		if list = crossing(p, h, at); list == nil {
+			list = noneAcross
+		}
+		c.list.Store(list)
+	}
+	if list == noneAcross {
+		return nil
+	}
+	return list
+}
+
+// noneAcross is an empty list that was made.
+var noneAcross = new(across)
 
 // crossing returns across for a task of pool p, or of a group with workers of its own, whose host is h, of pool at.
 func crossing(p *Pool, h host, at *Pool) *across {

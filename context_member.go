@@ -66,21 +66,8 @@ func (m *member) across() *across {
 	if !g.crossed {
 		return nil
 	}
-	list := g.others.Load()
-	if list == nil {
-		if list = crossing(g.pool, g.host, g.at); list == nil {
-			list = noneAcross
-		}
-		g.others.Store(list)
-	}
-	if list == noneAcross {
-		return nil
-	}
-	return list
+	return g.others.get(g.pool, g.host, g.at)
 }
-
-// noneAcross is an empty list that was made.
-var noneAcross = new(across)
 
 // above implements host.
 func (m *member) above() (host, *engine.Want) {

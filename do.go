@@ -53,6 +53,7 @@ type visit struct {
 	by              host         // the task that calls Do; nil if none does
 	at              *Pool        // of by
 	want            *engine.Want // what by waits for; nil if by is
+	others          crossings    // see host.across
 	progress
 	turn chan struct{} // of capacity 1: the worker waits for the visitor, or err is set
 	over chan struct{} // closed when the visitor has left
@@ -130,7 +131,7 @@ func (v *visit) across() *across {
 	if v.by == nil {
 		return nil
 	}
-	return crossing(v.pool, v.by, v.at)
+	return v.others.get(v.pool, v.by, v.at)
 }
 
 // above implements host.

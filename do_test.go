@@ -497,3 +497,30 @@ func TestWhenDoHasReturnedItsPlaceIsFree(t *testing.T) {
 		}
 	}
 }
+
+// TestDoNestedInTwoPoolsTakesTimeInProportionToTheDepth counts allocations, of which each step over a task above made some.
+func TestDoNestedInTwoPoolsTakesTimeInProportionToTheDepth(t *testing.T) {
+	allocations := func(depth int) uint64 {
+		pools := [2]*weir.Pool{weir.New(weir.Unbounded), weir.New(weir.Unbounded)}
+		defer pools[0].Close()
+		defer pools[1].Close()
+		var nest func(ctx context.Context, depth int) error
+		nest = func(ctx context.Context, depth int) error {
+			if depth == 0 {
+				return nil
+			}
+			return pools[depth%2].Do(ctx, func(ctx context.Context) error { return nest(ctx, depth-1) })
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := nest(t.Context(), depth); err != nil {
+			t.Error(err)
+		}
+		runtime.ReadMemStats(&after)
+		return after.Mallocs - before.Mallocs
+	}
+	allocations(100)
+	if few, many := allocations(200), allocations(800); many > 8*few {
+		t.Errorf("%d allocations for a depth of 200, %d for 800", few, many)
+	}
+}

@@ -33,9 +33,9 @@ type Group struct {
 	crossed bool // across may have some
 	used    bool // there was a batch; under mu
 	options groupOptions
-	limit   *groupLimit            // nil without Limit
-	made    []uintptr              // the callers that made the group, if Watch was called
-	others  atomic.Pointer[across] // what across returns, when it was called
+	limit   *groupLimit // nil without Limit
+	made    []uintptr   // the callers that made the group, if Watch was called
+	others  crossings   // what across returns, when it was called
 	turns   race.Turns
 
 	mu     sync.Mutex
