@@ -305,10 +305,12 @@ func (e *Engine) needs() {
 
 // offerAgain follows a bid of bidder, whose permit the bid holds now. Work of e, and of lanes below it, that
 // tasks wait for may have lacked that permit: offerAgain offers it once more, and also takes the place of a task that
-// waits for the work from a stranger, as look does. If all tasks wait above, any place may go to the work.
-func (e *Engine) offerAgain(bidder *Engine) {
+// waits for the work from a stranger, as look does. If all tasks wait above, any place may go to the work. Lending a place
+// may end other waits, and so change the lists that are gone through: offerAgain then begins anew. It reports whether it has
+// lent one.
+func (e *Engine) offerAgain(bidder *Engine) (lent bool) {
 	if e.unbegun.First() == nil && (e.lanes == nil || len(e.lanes.needy) == 0) {
-		return
+		return false
 	}
 	bidder.needs()
 	for l := e.unbegun.First(); l != nil && bidder.bidding(); {
@@ -330,17 +332,20 @@ func (e *Engine) offerAgain(bidder *Engine) {
 				above.touch()
 			}
 			above.lend(k.host, found)
-			l = e.unbegun.First() // lending a place may have ended waits, that for the next one too
+			l, lent = e.unbegun.First(), true
 		}
 		if none {
 			e.unbegun.Remove(&want.unbegun)
 		}
 	}
 	if e.lanes != nil {
-		for i := 0; i < len(e.lanes.needy) && bidder.bidding(); i++ {
-			e.lanes.needy[i].offerAgain(bidder)
+		for i := 0; i < len(e.lanes.needy) && bidder.bidding(); {
+			if i++; e.lanes.needy[i-1].offerAgain(bidder) {
+				i, lent = 0, true
+			}
 		}
 	}
+	return lent
 }
 
 // claimNeeded finds work of a lane for which some task waits, to run on a place of the engine above, all of
