@@ -10,7 +10,9 @@
 // that runs one task at a time; an idle worker is parked. The limit is the most
 // tasks that run at once: the number of places. A task has a place from its start to
 // its end. While it waits for other tasks, by a call of this module with the context
-// that it got, the pool may lend the place to those tasks.
+// that it got, the pool may lend the place to those tasks. If other workers have begun all of them,
+// the place serves for nothing until the wait is over: a chain of tasks that each wait for the
+// next may take all places of a pool, and still ends.
 // A pool is full when limit workers are busy and its queue has no room; a free
 // worker always has room for one more task.
 //

@@ -75,13 +75,14 @@ func (e *DroppedError) Unwrap() error { return e.Cause }
 
 // TimersError is what the function of [OnError] is given when a pool is closed while timers are pending.
 type TimersError struct {
-	// Dropped is how many tasks of [Pool.After] and [Pool.At] were not due, the pool's and its lanes'.
+	// Dropped is how many tasks of [Pool.After] and [Pool.At] were not handed over, since they were not due or waited for
+	// room, the pool's and its lanes'.
 	Dropped int
 }
 
-// Error says how many tasks were not due.
+// Error says how many tasks were dropped.
 func (e *TimersError) Error() string {
-	return fmt.Sprintf("weir: pool closed, timers that were not due: %d", e.Dropped)
+	return fmt.Sprintf("weir: pool closed, timers dropped: %d", e.Dropped)
 }
 
 // OpenError says that an argument of a [Stateful] was accepted and not used, since the worker

@@ -305,3 +305,36 @@ func BenchmarkKeyed(b *testing.B) {
 		})
 	}
 }
+
+// The Retry of a pool lets the next task of a key pass between two tries; a Retrier called by the task keeps the key's turn.
+func TestTheTurnOfAKeyBetweenTwoTries(t *testing.T) {
+	for _, inTask := range []bool{false, true} {
+		check.Bubble(t, fmt.Sprint("in the task ", inTask), func(t *testing.T) {
+			retry := weir.Retry(weir.RetryPolicy{Tries: 2, Wait: time.Second})
+			p := weir.New(4, retry)
+			k := weir.NewKeyed[string](p, 1)
+			order, tried := "", false
+			first := func(context.Context) error {
+				if !tried {
+					tried = true
+					return weir.RetryAfter(errBoom, time.Second)
+				}
+				order += "1"
+				return nil
+			}
+			check.OK(t, k.Go(t.Context(), "a", func(ctx context.Context) error {
+				if inTask {
+					return retry.Do(ctx, first)
+				}
+				return first(ctx)
+			}))
+			check.OK(t, k.Go(t.Context(), "a", func(context.Context) error { order += "2"; return nil }))
+			p.Close()
+			want := "21"
+			if inTask {
+				want = "12"
+			}
+			check.Equal(t, "order", order, want)
+		})
+	}
+}

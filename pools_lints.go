@@ -30,7 +30,7 @@ type Lint struct {
 // a pool's lanes count as its own.
 //
 // The last three are found among tasks that began after the first call of [Watch], or of Running for the pool. It takes a profile of
-// all goroutines, as [Running.Stack] does, if as many tasks as the limit have run for longer than d.
+// all goroutines, as [Running.Stack] does, if as many tasks as the limit have run for longer than d, which must be more than 0.
 func (i PoolInfo) Lints(d time.Duration) []Lint {
 	must(d > 0, "time of slow tasks must be more than 0", d)
 	return newLintLook(d, workerStacks).lints(i)

@@ -14,7 +14,7 @@ type Stats struct {
 	InLanes   int // workers that work for lanes, which count them as well
 	Queued    int // accepted tasks that no worker has started
 	Waiting   int // submitters that wait for room
-	Timers    int // tasks of [Pool.After], At and Every that are not due
+	Timers    int // tasks of [Pool.After], At and Every that are not due, or wait behind the first of them that waits for room
 
 	Throttled bool // the next task waits for its turn: see [Rate]
 	Paused    bool // workers take no tasks: see [Pool.Pause]

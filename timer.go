@@ -28,7 +28,8 @@ type Timer struct {
 	pending bool
 }
 
-// After hands task to the pool when d is over, as [Pool.Go] does; at once if d is not positive. Until then
+// After hands task to the pool when d is over, as [Pool.Go] does; at once if d is not positive. It is another
+// goroutine that does: a Close that follows After at once may come first. Until then
 // the task holds no place and no goroutine. Its context is done when the task has ended or the context of
 // Shutdown is done; groups may be made from it. A panic goes to [OnPanic].
 //
@@ -36,10 +37,10 @@ type Timer struct {
 // they count as one submitter: if [MaxWaiting] allows no more, a task is dropped, with ErrFull in a
 // [*DroppedError]. While a thousand of these wait for a slow handler, no timer goes on.
 //
-// Close drops the tasks that are not due, and reports their number to the function of [OnError], in a
+// Close drops the tasks that were not handed over, as they are not due or wait for room, and reports their number to the function of [OnError], in a
 // [*TimersError]. Shutdown returns them, ordered by time, after the queued tasks, also those of lanes; so it
 // does with tasks that wait for room. A task that is due and queued is treated as one of Go. On a closed pool After drops its
-// task, with ErrClosed in a [*DroppedError]. Wait does not wait for tasks that are not due. A pool with such
+// task, with ErrClosed in a [*DroppedError]. Wait does not wait for tasks that were not handed over. A pool with such
 // tasks is not garbage.
 //
 // After uses the monotonic clock. The call synchronizes before the start of the task. It takes some 0.3 µs,

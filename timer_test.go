@@ -154,7 +154,7 @@ func TestTimersOfAPoolThatEnds(t *testing.T) {
 			case "Close":
 				v.Open()
 				p.Close()
-				check.Equal(t, "told", fmt.Sprint(told), "[weir: pool closed, timers that were not due: 3]")
+				check.Equal(t, "told", fmt.Sprint(told), "[weir: pool closed, timers dropped: 3]")
 			case "Shutdown":
 				v.Open()
 				unrun, err = p.Shutdown(t.Context())
