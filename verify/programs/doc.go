@@ -6,7 +6,7 @@
 // Hedge, Once, Call, loops and streams, also on several goroutines at once. It hands over tasks with keys, and tasks
 // for later, once or again and again. Tasks hold locks while they wait, pools wait for each other in rings, groups are
 // cancelled, contexts have deadlines, and tasks fail, are tried again, panic, exit and expire. Tasks also give up their
-// places by Blocking. Pools are lanes with priorities and shares, as the Stateful may be, have rates, and are resized,
+// places by Blocking, also while goroutines of theirs go on, and wait for whole pools. Pools are lanes with priorities and shares, as the Stateful may be, have rates, and are resized,
 // paused, closed and shut down meanwhile, by tasks or from outside.
 //
 // The awaited pools of a wait are the pools on which the awaited work runs, and all pools to which tasks of

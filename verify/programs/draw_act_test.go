@@ -51,6 +51,9 @@ func (d *drawing) kind(at *spot) string {
 		if d.noisy {
 			kinds = append(kinds, first)
 		}
+		if d.crowds {
+			kinds = append(kinds, fork, fork, rest, rest, resize, resize)
+		}
 		if len(at.futures) > 0 {
 			kinds = append(kinds, get, get, get)
 		}
@@ -81,6 +84,9 @@ func (d *drawing) fill(kind string, at *spot) *act {
 		d.maybe(2, a.With, "span", 3, 20, d.naps)
 	case rest:
 		a.With["span"] = oneOf(d, 0, 3, 20)
+		if d.crowds {
+			a.With["span"] = oneOf(d, 3, 100, -500)
+		}
 	case resize:
 		a.Pool, a.N = d.IntN(shared+1), oneOf(d, 1, 1, 2, 3, 5)
 	case divide:
@@ -115,6 +121,9 @@ func (d *drawing) fill(kind string, at *spot) *act {
 		}
 	case fork:
 		inner.depth++
+		if d.rests && !d.locks {
+			d.maybe(3, a.With, "rests", 1)
+		}
 		for range 2 {
 			a.Body = append(a.Body, &act{Kind: block, Body: d.acts(inner, 1+d.IntN(2))})
 		}

@@ -11,6 +11,7 @@ type drawing struct {
 	locks, rings, noisy, rests bool
 	controls, divides, shuts   bool                         // tasks change pools, compute on several of them, and close them
 	waits                      bool                         // tasks wait for pools
+	crowds                     bool                         // no task is queued, and many rest and wait for room
 	left                       int                          // acts that may still be drawn
 	naps                       int                          // the span of some computations; below 0 in few programs, as it takes long
 	made                       int                          // futures, and acts of once
@@ -37,6 +38,9 @@ func draw(seed uint64) *program {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for {
 		d := &drawing{Rand: r, locks: r.IntN(4) > 0, rings: r.IntN(2) > 0, noisy: r.IntN(2) > 0, controls: r.IntN(3) == 0, divides: r.IntN(4) == 0, shuts: r.IntN(5) == 0, waits: r.IntN(4) == 0}
+		if d.crowds = d.one(6); d.crowds {
+			d.locks, d.controls = false, true
+		}
 		d.rests = !d.locks || d.one(2)
 		p := d.program()
 		p.repair(d.Rand)
@@ -80,6 +84,9 @@ func (d *drawing) program() *program {
 		b := bounds{Limit: 1, Queue: oneOf(d, 0, 1, 1024)}
 		if !narrow {
 			b.Limit = oneOf(d, 1, 1, 1, 2, 2, 3, 4)
+		}
+		if d.crowds {
+			b.Queue = 0
 		}
 		b.Keys, b.Idle = oneOf(d, 0, 0, 2), oneOf(d, 0, 0, 1, 100)
 		if i != callsPool && d.noisy && d.rests && !d.locks { // with locks, each task would be one that may not rest
@@ -172,7 +179,7 @@ func (p *program) ranks(d *drawing) {
 
 // controls draws calls that change pools.
 func (p *program) controls(d *drawing) {
-	if d.one(2) {
+	if !d.crowds && d.one(2) {
 		return
 	}
 	for range 1 + d.IntN(4) {
@@ -201,7 +208,7 @@ func (p *program) controls(d *drawing) {
 //   - what a task, or main, waits for while it holds a lock would wait for those that wait for that, if the task has no place to lend to it;
 //     so would another task of a pool that it waits for.
 func (p *program) lanes(d *drawing) {
-	if d.locks && d.rests || d.one(2) {
+	if d.locks && d.rests || !d.crowds && d.one(2) {
 		return
 	}
 	for i := 1; i < shared; i++ {

@@ -65,7 +65,7 @@ const (
 	compute = "compute" // for span µs; if that is below 0, asleep
 	rest    = "rest"    // for span µs, while any other task may have the place
 	locked  = "lock"    // does its Body while it holds a lock
-	fork    = "fork"    // does each act of its Body on a goroutine of its own
+	fork    = "fork"    // does each act of its Body on a goroutine of its own; with rests, any other task may have the place until all are done
 	block   = "block"   // does its Body
 
 	resize = "resize" // sets the limit of the pool to N

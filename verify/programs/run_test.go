@@ -258,7 +258,13 @@ func (a *actor) step(act *act) error {
 				_ = b.perform(act.Body[i : i+1])
 			})
 		}
-		branches.Wait()
+		if !act.With.has("rests") {
+			branches.Wait()
+			break
+		}
+		a.place.pause()
+		defer a.place.resume()
+		a.library.rest(a.ctx, branches.Wait)
 	default:
 		return a.wait(act)
 	}
