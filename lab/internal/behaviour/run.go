@@ -192,14 +192,15 @@ func Child(scenarioID, library string) int {
 	for _, s := range append(Scenarios(), Features()...) {
 		if program := s.Programs[library]; s.ID == scenarioID && program != nil {
 			peer.Alone(library) // with the timers of ants, the runtime could not detect a deadlock
-			return perform(program)
+			return Perform(program)
 		}
 	}
 	fmt.Fprintf(os.Stderr, "no program of %q for %q\n", library, scenarioID)
 	return exitUnknown
 }
 
-func perform(program func(Env) error) int {
+// Perform runs a program, tells how it has ended, and returns the exit code for that.
+func Perform(program func(Env) error) int {
 	err := program(Env{Full: os.Getenv(fullEnv) != "", tell: tell})
 	if err != nil {
 		tell(tellFail, err.Error())

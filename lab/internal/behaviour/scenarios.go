@@ -11,6 +11,8 @@ package behaviour
 import (
 	_ "embed" // the questions
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -72,6 +74,15 @@ func byLibrary() map[string]programs {
 		Workerpool: workerpoolPrograms(),
 		Gopool:     gopoolPrograms(),
 	}
+}
+
+// ProgramIDs returns what each library has programs for.
+func ProgramIDs() map[string][]string {
+	ids := make(map[string][]string)
+	for library, programs := range byLibrary() {
+		ids[library] = slices.Collect(maps.Keys(programs))
+	}
+	return ids
 }
 
 // hung is the limit of a program that, if it ends, ends in far less than a second. The first scenario has

@@ -62,7 +62,7 @@ func (way strategy) measure(m *Meter) {
 	})
 	m.set("gc/Mop", float64(after.NumGC-before.NumGC)/float64(m.N)*1e6)
 	m.set("pause-ns/op", float64(after.PauseTotalNs-before.PauseTotalNs)/float64(m.N))
-	m.latency(limit, s.serve)
+	m.Latency(limit, s.serve)
 }
 
 // shared runs a goroutine for each part of n, and waits for them.
@@ -74,9 +74,9 @@ func shared(parts, n int, run func(lo, hi int)) {
 	live.Wait()
 }
 
-// latency measures how long a request takes from start to end, while several goroutines serve requests, each
+// Latency measures how long a request takes from start to end, while several goroutines serve requests, each
 // one after the other. It times only some requests, because reading the clock takes as long as a short request.
-func (m *Meter) latency(goroutines int, serve func()) {
+func (m *Meter) Latency(goroutines int, serve func()) {
 	const most = 10_000 // samples of each goroutine; few enough to be no load for the collector
 	clock := clockCost()
 	perRequest := max(m.Values[0].Value*float64(goroutines), 1)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"runtime/metrics"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,6 +48,11 @@ var loads = []load{
 
 // drawn is the number of sizes in one pass. They are the same in each turn.
 const drawn = 40_000
+
+// Sizes are those of the load with the name.
+func Sizes(name string) []int {
+	return loads[slices.IndexFunc(loads, func(l load) bool { return l.name == name })].sizes()
+}
 
 func (l load) sizes() []int {
 	random := rand.New(rand.NewPCG(1, 2))
