@@ -188,12 +188,18 @@ func (e *Engine) giveUp(w *Worker, single *Single, part *Subtasks) {
 	}
 	p.blocked++
 	e.letReturn(w)
-	if p.blocked > 1 || p.without || p.waits > 0 {
-		return // it has no place to give up, or other goroutines of it wait for work that may be lent the place
+	switch {
+	case p.blocked > 1 || p.without:
+		return // it has no place to give up
+	case p.waits == 0:
+		e.nowWaits(w, 1)
+	case p.above != nil || !w.isSplit():
+		return // other goroutines of it wait for work that is lent the place, or may be
+	default:
+		e.occupy(w)
 	}
 	p.single, p.part = single, part
 	p.without = true
-	e.nowWaits(w, 1)
 	b := p.beneath
 	if b == nil {
 		e.permits.release(false)
@@ -202,6 +208,22 @@ func (e *Engine) giveUp(w *Worker, single *Single, part *Subtasks) {
 	e.unstack(w)
 	e.vacate(b)
 	e.fill(b)
+}
+
+// isSplit reports whether the task of w has given its place up in one of the engines of its family, and has one in
+// that of w: it was about to go on, and had to wait for the other one.
+func (w *Worker) isSplit() bool {
+	for c := w.carrier; c != nil; c = c.carrier {
+		if c.place != nil && c.place.without {
+			return true
+		}
+	}
+	for u := w.carries; u != nil; u = u.carries {
+		if u.place != nil && u.place.without {
+			return true
+		}
+	}
+	return false
 }
 
 // hasBlocked ends the GiveUp of a. If it was the last GiveUp of the task, the task wants a place again. If
