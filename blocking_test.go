@@ -253,6 +253,82 @@ func runIn(ctx context.Context, p *weir.Pool, task func(ctx context.Context) err
 	return g.Wait()
 }
 
+// The same for a task that has a place in the pool and none in its lane: any task may have that place.
+func TestATaskBlocksAgainThatIsBackInThePoolOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		l := p.Lane(1)
+		begins, first, busy, second, plain := check.NewValve(), check.NewValve(), check.NewValve(), check.NewValve(), check.NewValve()
+		check.OK(t, l.Go(t.Context(), func(ctx context.Context) error {
+			var other sync.WaitGroup
+			other.Go(func() {
+				begins.Hold()
+				check.OK(t, runIn(ctx, l, busy.Member))
+			})
+			weir.Blocking(ctx, first.Hold)
+			weir.Blocking(ctx, second.Hold)
+			other.Wait()
+			return nil
+		}))
+		for _, v := range []*check.Valve{begins, first} { // the subtask has the only place of the lane
+			synctest.Wait()
+			v.Open()
+		}
+		synctest.Wait()
+		check.OK(t, p.Submit(plain.Hold))
+		synctest.Wait()
+		check.Equal(t, "others", plain.Running(), 1)
+		for _, v := range []*check.Valve{second, plain, busy} {
+			v.Open()
+		}
+		l.Wait()
+		hasItsPlaces(t, l, 1)
+		hasItsPlaces(t, p, 2)
+	})
+}
+
+// A task that is back from Blocking in the pool of its lane, but not in the lane, needs no second place there when the place of a task that waits for
+// it is lent to it.
+func TestATaskThatIsBackAboveItsLaneTakesOnePlaceThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, q := weir.New(1), weir.New(1)
+		defer p.Close()
+		defer q.Close()
+		m := p.Lane(2)
+		l := m.Lane(1)
+		waits, first, second, other := check.NewValve(), check.NewValve(), check.NewValve(), check.NewValve()
+		blocks := check.NewValve()
+		check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+			g := l.Group(ctx)
+			g.Go(func(ctx context.Context) error {
+				var wait sync.WaitGroup
+				wait.Go(func() {
+					waits.Hold()
+					check.OK(t, runIn(ctx, q, other.Member))
+				})
+				weir.Blocking(ctx, first.Hold)
+				wait.Wait()
+				return nil
+			})
+			g.Go(func(ctx context.Context) error {
+				blocks.Hold()
+				weir.Blocking(ctx, second.Hold)
+				return nil
+			})
+			return g.Wait()
+		}))
+		for _, v := range []*check.Valve{waits, first, blocks, other, second} {
+			synctest.Wait()
+			v.Open()
+		}
+		p.Wait()
+		hasItsPlaces(t, l, 1)
+		p.Resize(2)
+		hasItsPlaces(t, m, 2)
+	})
+}
+
 // A task of a lane whose goroutine waits comes back from Blocking, and has a place in the lane but none in the pool, when it calls Blocking
 // again. It keeps neither: with a place in the lane alone it would hold up what the goroutine waits for.
 func TestATaskBlocksAgainThatIsBackInItsLaneOnly(t *testing.T) {

@@ -184,6 +184,9 @@ func (e *Engine) lend(w *Worker, found work) {
 		for ; r.engine != e; r = r.carrier {
 			if r.isReturning() {
 				r.engine.goOn(r, nil)
+			} else { // it has its place there already
+				r.engine.permits.release(false)
+				r.engine.touch()
 			}
 		}
 		if r.isReturning() {
