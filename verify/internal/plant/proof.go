@@ -24,7 +24,7 @@ type Proof struct {
 	Args   []string      // for the test binary
 	// Also are other places, where each bug is tried that the tests of the folder do not find.
 	Also []Place
-	// More are other arguments: each bug gets those of the first run, then, while it is not found, those of the
+	// More are other arguments for the tests of the folder: each bug gets those of the first run, then, while it is not found, those of the
 	// second, and so on. Without a bug only those of the first run are tried, as the others take too long.
 	More [][]string
 }
@@ -41,14 +41,16 @@ func (p Proof) Run(t *testing.T) {
 	}
 	check.NeedsProofs(t, Needs)
 	places := append([]Place{{p.Folder, p.Args}}, p.Also...)
-	more := p.More
-	if len(more) == 0 {
-		more = [][]string{nil}
+	more := func(place int) [][]string {
+		if place > 0 || len(p.More) == 0 {
+			return [][]string{nil}
+		}
+		return p.More
 	}
 	var programs []*Program
-	for _, place := range places {
+	for i, place := range places {
 		program := Test(t, place.Folder, p.Bugs)
-		if outcome := p.try(t, program, "", append(slices.Clip(place.Args), more[0]...)); outcome.Failed || outcome.Hung {
+		if outcome := p.try(t, program, "", append(slices.Clip(place.Args), more(i)[0]...)); outcome.Failed || outcome.Hung {
 			t.Fatalf("%s without a bug: failed %v, hung %v\n%s", place.Folder, outcome.Failed, outcome.Hung, outcome.Output)
 		}
 		programs = append(programs, program)
@@ -58,7 +60,7 @@ func (p Proof) Run(t *testing.T) {
 			t.Parallel()
 			var outcome Outcome
 			for i, place := range places {
-				for _, args := range more {
+				for _, args := range more(i) {
 					if outcome = p.try(t, programs[i], bug.Name, append(slices.Clip(place.Args), args...)); outcome.Failed {
 						t.Logf("found after %v: %s", outcome.Took.Round(time.Millisecond), reason.FindString(outcome.Output))
 						return
