@@ -24,8 +24,8 @@ type Proof struct {
 	Args   []string      // for the test binary
 	// Also are other places, where each bug is tried that the tests of the folder do not find.
 	Also []Place
-	// More are other arguments for the tests of the folder: each bug gets those of the first run, then, while it is not found, those of the
-	// second, and so on. Without a bug only those of the first run are tried, as the others take too long.
+	// More are other arguments for the tests of the folder: each bug gets those of the first run, then, while it is not found, there and in the
+	// other places, those of the second, and so on. Without a bug only those of the first run are tried, as the others take too long.
 	More [][]string
 }
 
@@ -40,31 +40,33 @@ func (p Proof) Run(t *testing.T) {
 		t.Skip("builds and runs the others")
 	}
 	check.NeedsProofs(t, Needs)
-	places := append([]Place{{p.Folder, p.Args}}, p.Also...)
-	more := func(place int) [][]string {
-		if place > 0 || len(p.More) == 0 {
-			return [][]string{nil}
-		}
-		return p.More
+	type search struct {
+		program *Program
+		args    []string
 	}
-	var programs []*Program
-	for i, place := range places {
+	var searches []search
+	for i, place := range append([]Place{{p.Folder, p.Args}}, p.Also...) {
+		args := place.Args
+		if i == 0 && len(p.More) > 0 {
+			args = append(slices.Clip(args), p.More[0]...)
+		}
 		program := Test(t, place.Folder, p.Bugs)
-		if outcome := p.try(t, program, "", append(slices.Clip(place.Args), more(i)[0]...)); outcome.Failed || outcome.Hung {
+		if outcome := p.try(t, program, "", args); outcome.Failed || outcome.Hung {
 			t.Fatalf("%s without a bug: failed %v, hung %v\n%s", place.Folder, outcome.Failed, outcome.Hung, outcome.Output)
 		}
-		programs = append(programs, program)
+		searches = append(searches, search{program, args})
+	}
+	for _, args := range p.More[min(1, len(p.More)):] {
+		searches = append(searches, search{searches[0].program, append(slices.Clip(p.Args), args...)})
 	}
 	for _, bug := range p.Bugs {
 		t.Run(bug.Name, func(t *testing.T) {
 			t.Parallel()
 			var outcome Outcome
-			for i, place := range places {
-				for _, args := range more(i) {
-					if outcome = p.try(t, programs[i], bug.Name, append(slices.Clip(place.Args), args...)); outcome.Failed {
-						t.Logf("found after %v: %s", outcome.Took.Round(time.Millisecond), reason.FindString(outcome.Output))
-						return
-					}
+			for _, s := range searches {
+				if outcome = p.try(t, s.program, bug.Name, s.args); outcome.Failed {
+					t.Logf("found after %v: %s", outcome.Took.Round(time.Millisecond), reason.FindString(outcome.Output))
+					return
 				}
 			}
 			t.Errorf("not found: with it, %s\n%s", bug.Breaks, outcome.Output)
