@@ -253,6 +253,54 @@ func runIn(ctx context.Context, p *weir.Pool, task func(ctx context.Context) err
 	return g.Wait()
 }
 
+// A task of a lane whose goroutine waits comes back from Blocking, and has a place in the lane but none in the pool, when it calls Blocking
+// again. It keeps neither: with a place in the lane alone it would hold up what the goroutine waits for.
+func TestATaskBlocksAgainThatIsBackInItsLaneOnly(t *testing.T) {
+	for depth := range 2 {
+		synctest.Test(t, func(t *testing.T) {
+			p := weir.New(1)
+			defer p.Close()
+			above := p
+			for range depth {
+				above = above.Lane(2)
+			}
+			l := above.Lane(2)
+			begins, first, busy, ran := check.NewValve(), check.NewValve(), check.NewValve(), false
+			check.OK(t, l.Go(t.Context(), func(ctx context.Context) error {
+				var other sync.WaitGroup
+				other.Go(func() {
+					begins.Hold()
+					g := l.Group(ctx)
+					g.Go(func(context.Context) error {
+						busy.Hold()
+						g.Go(func(context.Context) error {
+							ran = true
+							return nil
+						})
+						return nil
+					})
+					check.OK(t, g.Wait())
+				})
+				weir.Blocking(ctx, first.Hold)
+				weir.Blocking(ctx, other.Wait)
+				return nil
+			}))
+			for _, v := range []*check.Valve{begins, first} { // the subtask has the only place of the pool
+				synctest.Wait()
+				v.Open()
+			}
+			synctest.Wait()
+			check.Equal(t, "suspended", l.Stats().Suspended, 1)
+			l.Resize(1)
+			busy.Open()
+			l.Wait()
+			check.Equal(t, "ran", ran, true)
+			hasItsPlaces(t, l, 1)
+			hasItsPlaces(t, p, 1)
+		})
+	}
+}
+
 // The same for a task that has a place in the pool and none in its lane: any task may have that place.
 func TestATaskBlocksAgainThatIsBackInThePoolOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -327,54 +375,6 @@ func TestATaskThatIsBackAboveItsLaneTakesOnePlaceThere(t *testing.T) {
 		p.Resize(2)
 		hasItsPlaces(t, m, 2)
 	})
-}
-
-// A task of a lane whose goroutine waits comes back from Blocking, and has a place in the lane but none in the pool, when it calls Blocking
-// again. It keeps neither: with a place in the lane alone it would hold up what the goroutine waits for.
-func TestATaskBlocksAgainThatIsBackInItsLaneOnly(t *testing.T) {
-	for depth := range 2 {
-		synctest.Test(t, func(t *testing.T) {
-			p := weir.New(1)
-			defer p.Close()
-			above := p
-			for range depth {
-				above = above.Lane(2)
-			}
-			l := above.Lane(2)
-			begins, first, busy, ran := check.NewValve(), check.NewValve(), check.NewValve(), false
-			check.OK(t, l.Go(t.Context(), func(ctx context.Context) error {
-				var other sync.WaitGroup
-				other.Go(func() {
-					begins.Hold()
-					g := l.Group(ctx)
-					g.Go(func(context.Context) error {
-						busy.Hold()
-						g.Go(func(context.Context) error {
-							ran = true
-							return nil
-						})
-						return nil
-					})
-					check.OK(t, g.Wait())
-				})
-				weir.Blocking(ctx, first.Hold)
-				weir.Blocking(ctx, other.Wait)
-				return nil
-			}))
-			for _, v := range []*check.Valve{begins, first} { // the subtask has the only place of the pool
-				synctest.Wait()
-				v.Open()
-			}
-			synctest.Wait()
-			check.Equal(t, "suspended", l.Stats().Suspended, 1)
-			l.Resize(1)
-			busy.Open()
-			l.Wait()
-			check.Equal(t, "ran", ran, true)
-			hasItsPlaces(t, l, 1)
-			hasItsPlaces(t, p, 1)
-		})
-	}
 }
 
 func TestSubtasksReturnFromBlockingInTurn(t *testing.T) {
