@@ -498,8 +498,8 @@ func TestWhenDoHasReturnedItsPlaceIsFree(t *testing.T) {
 	}
 }
 
-// TestDoNestedInTwoPoolsTakesTimeInProportionToTheDepth counts allocations, of which each step over a task above made some.
-func TestDoNestedInTwoPoolsTakesTimeInProportionToTheDepth(t *testing.T) {
+// No call makes the list of the tasks above it anew.
+func TestDoNestedInTwoPoolsAllocatesInProportionToTheDepth(t *testing.T) {
 	allocations := func(depth int) uint64 {
 		pools := [2]*weir.Pool{weir.New(weir.Unbounded), weir.New(weir.Unbounded)}
 		defer pools[0].Close()

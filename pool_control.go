@@ -22,8 +22,8 @@ func (p *Pool) WaitContext(ctx context.Context) error { return p.made().waitCont
 func (p *Pool) Resize(limit int) { p.made().resize(limit) }
 
 // Pause stops workers from taking tasks, and does not block; those that have taken
-// one go on, also with the next try of [Retry]. Tasks are accepted and queued while the queue has room: no worker is
-// free to take one more. Pausing twice is the same as pausing once; Close and
+// one go on, also with the next try of [Retry]. Tasks are accepted and queued while
+// the queue has room: no worker is free to take one more. Pausing twice is the same as pausing once; Close and
 // Shutdown end the pause, and after them Pause does nothing. A paused lane stays in memory as long as its pool, unless
 // it is resumed or closed. If the context of Shutdown
 // is done already, none of the tasks that are queued then starts: all are handed back.

@@ -37,8 +37,8 @@ type Timer struct {
 // they count as one submitter: if [MaxWaiting] allows no more, a task is dropped, with ErrFull in a
 // [*DroppedError]. While a thousand of these wait for a slow handler, no timer goes on.
 //
-// Close drops the tasks that were not handed over, as they are not due or wait for room, and reports their number to the function of [OnError], in a
-// [*TimersError]. Shutdown returns them, ordered by time, after the queued tasks, also those of lanes; so it
+// Close drops the tasks that were not handed over, as they are not due or wait for room, and reports their
+// number to the function of [OnError], in a [*TimersError]. Shutdown returns them, ordered by time, after the queued tasks, also those of lanes; so it
 // does with tasks that wait for room. A task that is due and queued is treated as one of Go. On a closed pool After drops its
 // task, with ErrClosed in a [*DroppedError]. Wait does not wait for tasks that were not handed over. A pool with such
 // tasks is not garbage.

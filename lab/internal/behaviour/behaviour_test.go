@@ -263,7 +263,7 @@ func TestEveryProgramGetsAVerdictAndWeirPasses(t *testing.T) {
 			if s.ID == "01" && library != behaviour.Weir {
 				continue // other libraries take long for it, and a run that is not full shows little
 			}
-			if s.ID == "24" && os.Getenv("WEIR_PROOFS") == "" {
+			if s.ID == "24" && os.Getenv(check.ProofsEnv) == "" {
 				continue // it keeps all processors busy for more than a second
 			}
 			if library != behaviour.Weir {
