@@ -19,13 +19,15 @@ type RateLimit struct{ bucket *engine.Bucket }
 //     queue makes submitters wait, as always, and Close waits for all turns. Lanes and the keys of a [Keyed]
 //     share the limit of their pool, unless they have their own, and have their turns in the order in which
 //     they get places: by priority, and among equals one after the other. Subtasks need no turn, and neither
-//     does a task that starts early because another one waits for it.
+//     does a task that starts early because another one waits for it. So the rate of a lane does not hold for
+//     a group or future on it for which a task of the same pool waits: there, give the limit to the group, or
+//     have the task call [RateLimit.Wait].
 //   - to a group: Go waits for the turn of its task before it hands the task over, and TryGo reports false if
 //     that turn is later. On a busy pool tasks whose turn has come may begin closer together. If that
 //     matters, give the limit to a lane and make the group on it.
 //
-// par.Rate applies it to the items of a loop or a stream, and [RateLimit.Wait] to anything else, such as a
-// call inside a task.
+// par.Rate applies it to the items of a loop or a stream, as does par.On with a pool that has one, and
+// [RateLimit.Wait] applies it to anything else, such as a call inside a task.
 //
 // When a timer of the runtime fires late, at most one millisecond's worth of tasks, or one task, catches up.
 // Otherwise at most n × d / per + burst tasks begin in any time d. A RateLimit that is used in a test bubble

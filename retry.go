@@ -307,6 +307,16 @@ func init() { //nolint:gochecknoinits // it starts nothing
 		return again.passOn(again.do(ctx, call, tries{all, limit, passPlaceless}))
 	}
 	inside.MustBeRate = func(r any) { r.(*RateLimit).mustBeMade() }
+	inside.RateOf = func(pool any) any {
+		if _, r := pool.(*Pool).core.reporter.retry(); r != nil {
+			return r
+		}
+		return nil
+	}
+	inside.IsSubtask = func(ctx context.Context, pool any) bool {
+		_, at := hostPool(ctx, false)
+		return at != nil && at.core.engine.IsKin(pool.(*Pool).core.engine)
+	}
 	inside.TakeTurn = func(ctx context.Context, r any) error { return r.(*RateLimit).waitPlaceless(ctx) }
 }
 

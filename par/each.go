@@ -37,6 +37,9 @@ func each[T any, S Source[T]](ctx context.Context, o *options, items S, fn func(
 	if len(all) == 0 {
 		return outerCause(ctx)
 	}
+	if o.paced(ctx) {
+		return singly(ctx, o, len(all), func(ctx context.Context, i int) error { return fn(ctx, all[i]) })
+	}
 	l := newLoop(ctx, o, len(all), processors(), itemSpan)
 	if race.Enabled {
 		racedFn, over := raced(l, fn)
@@ -65,6 +68,9 @@ func indices(ctx context.Context, o *options, n int, fn func(ctx context.Context
 	if n == 0 {
 		return outerCause(ctx)
 	}
+	if o.paced(ctx) {
+		return singly(ctx, o, n, fn)
+	}
 	l := newLoop(ctx, o, n, processors(), itemSpan)
 	if race.Enabled {
 		racedFn, over := raced(l, fn)
@@ -84,6 +90,17 @@ func indices(ctx context.Context, o *options, n int, fn func(ctx context.Context
 		return r.Hi
 	}
 	return l.do()
+}
+
+// singly is indices with a task for each number.
+func singly(ctx context.Context, o *options, n int, fn func(ctx context.Context, i int) error) error {
+	numbers := func(_ context.Context, yield func(int, error) bool) {
+		for i := 0; i < n && yield(i, nil); i++ {
+		}
+	}
+	return pulled(ctx, o, numbers, func(i int) func(context.Context) error {
+		return func(ctx context.Context) error { return fn(ctx, i) }
+	})
 }
 
 // Map calls fn for each item, as [Each] does, and returns the results in the order of the items. If Map

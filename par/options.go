@@ -52,7 +52,7 @@ func Limit(n int) Option {
 // if the pool's limit is higher than [runtime.GOMAXPROCS]. If the pool refuses to run something, the loop or
 // stream fails with [weir.ErrClosed], [weir.ErrFull] or [weir.ErrExpired]. If the context of
 // [weir.Pool.Shutdown] ends while the pool runs a part of the loop or stream, ErrClosed replaces what its
-// calls return.
+// calls return. If the pool has a [weir.Rate], each call is a task that waits in the queue for its turn.
 //
 // A task of the pool may run loops and streams on its own pool, to any depth and with any limit. It must pass
 // them the context that it got itself: with another context it may wait forever.
@@ -119,9 +119,19 @@ func collect[O StreamOption](opts []O) options {
 	return o
 }
 
+// paced reports whether each call of a loop or stream with ctx takes a turn of the pool's rate. Then each is a task of
+// the pool.
+func (o *options) paced(ctx context.Context) bool {
+	return o.pool != nil && inside.RateOf(o.pool) != nil && !inside.IsSubtask(ctx, o.pool)
+}
+
 // prepare wraps fn to follow the options meter, rate and retry.
 func prepare[T, R any](o *options, fn func(context.Context, T) (R, error)) func(context.Context, T) (R, error) {
 	call, rate, retry := measured(o.meter, fn), o.rate, o.retry
+	var each any = rate // try takes a turn of it
+	if rate == nil && o.pool != nil {
+		each = inside.RateOf(o.pool)
+	}
 	if rate == nil && retry == nil {
 		return call
 	}
@@ -138,7 +148,7 @@ func prepare[T, R any](o *options, fn func(context.Context, T) (R, error)) func(
 		err = inside.Retry(ctx, retry, func(ctx context.Context) (err error) {
 			result, err = call(ctx, item)
 			return err
-		}, all, rate)
+		}, all, each)
 		return result, err
 	}
 }

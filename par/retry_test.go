@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -75,6 +76,77 @@ func TestLoopsHaveRatesAndRetries(t *testing.T) {
 					if e, ok := errors.AsType[*weir.RetryError](err); !ok || e.Tries != 3 || !errors.Is(err, io.EOF) {
 						t.Errorf("what fails for good: %v", err)
 					}
+				}
+			})
+		})
+	}
+}
+
+func TestCallsOnAPoolWithARateTakeTurns(t *testing.T) {
+	items := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	fn := func(context.Context, int) (int, error) { return 0, nil }
+	each := func(context.Context, int) error { return nil }
+	pass := func(_ context.Context, i int) (int, error) { return i, nil }
+	drain := func(t *testing.T, results iter.Seq2[int, error]) {
+		n := 0
+		for _, err := range results {
+			check.OK(t, err)
+			n++
+		}
+		check.Equal(t, "results", n, len(items))
+	}
+	for name, run := range map[string]func(t *testing.T, ctx context.Context, on *weir.Pool){
+		"Each": func(t *testing.T, ctx context.Context, on *weir.Pool) {
+			check.OK(t, par.Each(ctx, items, each, par.On(on)))
+		},
+		"Each of a sequence": func(t *testing.T, ctx context.Context, on *weir.Pool) {
+			check.OK(t, par.Each(ctx, slices.Values(items), each, par.On(on)))
+		},
+		"Map": func(t *testing.T, ctx context.Context, on *weir.Pool) {
+			_, err := par.Map(ctx, items, fn, par.On(on), par.Limit(3))
+			check.OK(t, err)
+		},
+		"Stream": func(t *testing.T, ctx context.Context, on *weir.Pool) {
+			drain(t, par.Stream(ctx, items, fn, par.On(on)))
+		},
+		"Stream of a sequence": func(t *testing.T, ctx context.Context, on *weir.Pool) {
+			drain(t, par.Stream(ctx, slices.Values(items), fn, par.On(on), par.Ahead(2), par.Unordered()))
+		},
+		"Pipe": func(t *testing.T, ctx context.Context, on *weir.Pool) {
+			drain(t, par.Pipe(par.Pipe(items, pass), fn, par.On(on)).All(ctx))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := weir.New(4, weir.Rate(10, time.Second, 1))
+				defer p.Close()
+				for _, on := range []*weir.Pool{p, p.Lane(2)} {
+					time.Sleep(time.Second)
+					begin := time.Now()
+					run(t, t.Context(), on)
+					if took := time.Since(begin).Round(time.Millisecond); took < 900*time.Millisecond || took > 1300*time.Millisecond { // a helper may come too late for a call
+						t.Errorf("%d calls took %v", len(items), took)
+					}
+					ctx, cancel := context.WithCancel(t.Context())
+					time.AfterFunc(250*time.Millisecond, cancel)
+					begin = time.Now()
+					for _, err := range par.Stream(ctx, items, fn, par.On(on)) {
+						if err != nil {
+							check.Error(t, err, context.Canceled)
+						}
+					}
+					if took := time.Since(begin); took > 251*time.Millisecond {
+						t.Errorf("a stream that is cancelled ends after %v", took)
+					}
+					time.Sleep(time.Second)
+					check.OK(t, p.Do(t.Context(), func(ctx context.Context) error {
+						begin := time.Now()
+						run(t, ctx, on) // of subtasks
+						if took := time.Since(begin); took >= 900*time.Millisecond {
+							t.Errorf("calls of subtasks took %v", took)
+						}
+						return nil
+					}))
 				}
 			})
 		})

@@ -31,6 +31,8 @@ type flow[T, R any] struct {
 	from  pull[T]
 	calls *racedCalls // nil without the race detector
 
+	singly bool // a helper runs one item, and asks for another helper then
+
 	callers context.Context // the parent of ctx; may end a moment before ctx does
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -92,6 +94,7 @@ func newFlow[T, R any](ctx context.Context, o options, fn func(context.Context, 
 		f.fed, f.ended = len(items), true
 		f.ahead = min(f.ahead, len(items))
 	}
+	f.singly = f.paced(ctx)
 	f.ctx, f.cancel = context.WithCancelCause(ctx)
 	f.helpers = o.newHelpers(f.ctx, f.cancel, f.lose)
 	f.helper = f.help

@@ -53,15 +53,20 @@ func (f *flow[T, R]) help(ctx context.Context) error {
 		f.mu.Lock()
 		if f.complete(number, result) && f.rouse(taskOf(ctx)) {
 			f.starved.Store(true) // the consumer has the helper's place now, and asks for a helper again
+			going = false
 			break
 		}
-		if f.alone && f.front > int(f.taken.Load()) {
+		if f.singly || f.alone && f.front > int(f.taken.Load()) {
 			break
 		}
 	}
 	f.active--
+	more := f.singly && going && f.understaffed()
 	f.mu.Unlock()
 	ended = true
+	if more {
+		f.recruit()
+	}
 	return nil
 }
 

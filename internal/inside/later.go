@@ -12,6 +12,12 @@ var (
 	// TakeTurn waits as RateLimit.Wait does, without holding a place.
 	TakeTurn func(ctx context.Context, rate any) error
 
+	// RateOf returns the rate of a pool, or nil.
+	RateOf func(pool any) any
+
+	// IsSubtask reports whether tasks that are handed to the pool with ctx are subtasks, which need no turn.
+	IsSubtask func(ctx context.Context, pool any) bool
+
 	// Caught returns the *weir.Panic for a value that a deferred function has recovered. That function must call it.
 	Caught func(value any) any
 
