@@ -1,4 +1,4 @@
-package programs_test
+package programs
 
 import (
 	"context"
@@ -59,7 +59,8 @@ func (b *batch) tries() int {
 
 // live runs a task of the batch.
 func (b *batch) live(ctx context.Context, i int, cancel func(error)) (int, error) {
-	if n := b.started[i].Add(1); n > int64(b.tries()) {
+	n := b.started[i].Add(1)
+	if n > int64(b.tries()) {
 		b.by.fail("task %d runs for the %d. time: %v", i, n, b.act)
 	}
 	if b.closed.Load() {
@@ -80,7 +81,7 @@ func (b *batch) live(ctx context.Context, i int, cancel func(error)) (int, error
 	if b.With.has("after") {
 		c.begun = nil // the stage after it, a task of no shared pool, waits for it
 	}
-	c.cancel = cancel
+	c.cancel, c.again = cancel, n > 1
 	return c.live(ctx)
 }
 

@@ -1,4 +1,4 @@
-package programs_test
+package programs
 
 import (
 	"math/rand/v2"
@@ -33,8 +33,8 @@ type spot struct {
 
 const deepest = 5
 
-// draw returns program number seed. It always returns the same one.
-func draw(seed uint64) *program {
+// Draw returns program number seed. It always returns the same one.
+func Draw(seed uint64) *Program {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for {
 		d := &drawing{Rand: r, locks: r.IntN(4) > 0, rings: r.IntN(2) > 0, noisy: r.IntN(2) > 0, controls: r.IntN(3) == 0, divides: r.IntN(4) == 0, shuts: r.IntN(5) == 0, waits: r.IntN(4) == 0}
@@ -49,7 +49,7 @@ func draw(seed uint64) *program {
 		p.rates(d)
 		p.ranks(d)
 		p.controls(d)
-		if runs(p.Main, 1) <= 300 {
+		if n := runs(p.Main, 1); n <= 300 || d.crowds && n <= 800 {
 			return p
 		}
 	}
@@ -77,9 +77,9 @@ func (d *drawing) maybe(in int, with options, name string, values ...int) {
 	}
 }
 
-func (d *drawing) program() *program {
+func (d *drawing) program() *Program {
 	narrow := !d.one(3)
-	p := &program{Main: &task{}, With: options{}}
+	p := &Program{Main: &task{}, With: options{}}
 	for i := range shared + 1 {
 		b := bounds{Limit: 1, Queue: oneOf(d, 0, 1, 1024)}
 		if !narrow {
@@ -100,6 +100,7 @@ func (d *drawing) program() *program {
 	if d.rests {
 		p.With["rests"] = 1
 	}
+	d.maybe(4, p.With, "looks", 1)
 	for _, lock := range []string{"channel1", "channel2", "channel3"} {
 		d.maybe(3, p.With, lock, 1)
 	}
@@ -116,6 +117,9 @@ func (d *drawing) program() *program {
 	}
 	d.naps = oneOf(d, 3, 3, 3, 3, 3, 3, 3, -50)
 	d.left = oneOf(d, 6+d.IntN(20), 10+d.IntN(50))
+	if d.crowds {
+		d.left = 20 + d.IntN(80)
+	}
 	d.main(p.Main)
 	return p
 }
@@ -128,13 +132,20 @@ func (d *drawing) main(main *task) {
 		d.share(6, func() { main.Acts = append(main.Acts, d.fill(async, &at)) })
 	}
 	from, tops := d.IntN(shared), &act{Kind: fork}
-	for i := range 1 + d.IntN(4) {
+	n := 1 + d.IntN(4)
+	if d.crowds {
+		n += 2
+	}
+	for i := range n {
 		at.row = (from + i) % shared
 		kind := oneOf(d, group, group, group, values, all, ordered, do, stream, each, fork, once, later, call)
-		d.share(4-i, func() { tops.Body = append(tops.Body, d.fill(kind, &at)) })
+		d.share(n+1-i, func() { tops.Body = append(tops.Body, d.fill(kind, &at)) })
 		for _, kid := range tops.Body[i].Kids {
 			if kind != do && kind != once && kind != later && kind != call {
 				d.maybe(2, kid.With, "times", 2, 4, 8)
+				if d.crowds {
+					kid.With["times"] = oneOf(d, 2, 8, 20)
+				}
 			}
 		}
 	}
@@ -142,8 +153,8 @@ func (d *drawing) main(main *task) {
 }
 
 // rates gives some pools a rate.
-func (p *program) rates(d *drawing) {
-	if !d.one(4) {
+func (p *Program) rates(d *drawing) {
+	if !d.one(4) || d.crowds {
 		return
 	}
 	for i := range p.Pools[:shared] {
@@ -154,7 +165,7 @@ func (p *program) rates(d *drawing) {
 }
 
 // ranks gives lanes priorities and shares, tasks of some pools a time in which they must start, and some pools room for few submitters that wait.
-func (p *program) ranks(d *drawing) {
+func (p *Program) ranks(d *drawing) {
 	timed := [shared + 1]bool{} // the end of the run waits for timers, and so their tasks must start
 	tasks, _ := p.index()
 	for _, t := range tasks {
@@ -178,7 +189,7 @@ func (p *program) ranks(d *drawing) {
 }
 
 // controls draws calls that change pools.
-func (p *program) controls(d *drawing) {
+func (p *Program) controls(d *drawing) {
 	if !d.crowds && d.one(2) {
 		return
 	}
@@ -187,8 +198,6 @@ func (p *program) controls(d *drawing) {
 		switch {
 		case d.noisy && d.one(4):
 			c.Shutdown = oneOf(d, 1, 100, 1000)
-		case d.one(4):
-			c.Looks = oneOf(d, 1, 10)
 		case d.one(3):
 			c.Pause = oneOf(d, 1, 100, 500)
 		default:
@@ -207,7 +216,7 @@ func (p *program) controls(d *drawing) {
 //   - what a task waits for on a lane would wait for tasks of a lane of that, which count as its own, and may wait for a lock that the task holds;
 //   - what a task, or main, waits for while it holds a lock would wait for those that wait for that, if the task has no place to lend to it;
 //     so would another task of a pool that it waits for.
-func (p *program) lanes(d *drawing) {
+func (p *Program) lanes(d *drawing) {
 	if d.locks && d.rests || !d.crowds && d.one(2) {
 		return
 	}
@@ -233,7 +242,7 @@ func (p *program) lanes(d *drawing) {
 }
 
 // keys gives some groups keys, unless the program may then hang by rights: the tasks of a key run in a lane.
-func (p *program) keys(d *drawing) {
+func (p *Program) keys(d *drawing) {
 	if d.locks && d.rests || d.one(2) {
 		return
 	}
@@ -259,7 +268,7 @@ func (p *program) keys(d *drawing) {
 }
 
 // blocksInLanes reports whether the program may hang by rights since some of its pools are lanes. Rests it leaves to lanes.
-func (p *program) blocksInLanes(o *order) (blocks bool) {
+func (p *Program) blocksInLanes(o *order) (blocks bool) {
 	if !slices.ContainsFunc(p.Pools, func(b bounds) bool { return b.Of > 0 }) && !slices.Contains(o.keys, true) {
 		return false
 	}
@@ -274,7 +283,7 @@ func (p *program) blocksInLanes(o *order) (blocks bool) {
 }
 
 // needs is the pools whose tasks, or places, the tasks of a pool may need.
-func (p *program) needs(o *order, pool int) (all uint64) {
+func (p *Program) needs(o *order, pool int) (all uint64) {
 	for next := o.reach[pool] | 1<<pool; next&^all != 0; {
 		all |= next
 		for from := range o.reach {
@@ -294,7 +303,7 @@ func (p *program) needs(o *order, pool int) (all uint64) {
 
 // leadsBack reports whether acts wait for tasks of a pool with lanes, or such tasks do, or other tasks of their pools, without a place of its root to lend:
 // within says that the acts themselves are done with one. It looks at each pool once, and notes it in seen.
-func (p *program) leadsBack(o *order, acts []*act, root int, within bool, seen map[int]bool) (leads bool) {
+func (p *Program) leadsBack(o *order, acts []*act, root int, within bool, seen map[int]bool) (leads bool) {
 	visit(acts, func(a *act) {
 		for _, kid := range o.awaited(a) {
 			there := within && p.root(kid.pool) == root && !a.pipes() // each stage but the last is awaited from outside
@@ -312,7 +321,7 @@ func (p *program) leadsBack(o *order, acts []*act, root int, within bool, seen m
 }
 
 // isOn reports whether a pool is another one, or a lane of it.
-func (p *program) isOn(pool, other int) bool {
+func (p *Program) isOn(pool, other int) bool {
 	for pool != other && pool < outside && p.Pools[pool].Of > 0 {
 		pool = p.Pools[pool].Of - 1
 	}
@@ -320,7 +329,7 @@ func (p *program) isOn(pool, other int) bool {
 }
 
 // root is the pool whose places the pool has.
-func (p *program) root(pool int) int {
+func (p *Program) root(pool int) int {
 	for pool >= 0 && pool < outside && p.Pools[pool].Of > 0 {
 		pool = p.Pools[pool].Of - 1
 	}
@@ -328,7 +337,7 @@ func (p *program) root(pool int) int {
 }
 
 // isFamily reports whether other pools have the same places.
-func (p *program) isFamily(pool int) bool {
+func (p *Program) isFamily(pool int) bool {
 	for other := range outside {
 		if other != pool && p.root(other) == p.root(pool) {
 			return true

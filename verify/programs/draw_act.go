@@ -1,4 +1,4 @@
-package programs_test
+package programs
 
 import "slices"
 
@@ -52,7 +52,7 @@ func (d *drawing) kind(at *spot) string {
 			kinds = append(kinds, first)
 		}
 		if d.crowds {
-			kinds = append(kinds, fork, fork, rest, rest, resize, resize)
+			kinds = append(kinds, fork, fork, fork, fork, fork, rest, rest, rest, rest, rest, group, group, group, resize, resize)
 		}
 		if len(at.futures) > 0 {
 			kinds = append(kinds, get, get, get)
@@ -82,6 +82,9 @@ func (d *drawing) fill(kind string, at *spot) *act {
 	switch kind {
 	case compute:
 		d.maybe(2, a.With, "span", 3, 20, d.naps)
+		if d.crowds {
+			d.maybe(2, a.With, "span", 50, 200)
+		}
 	case rest:
 		a.With["span"] = oneOf(d, 0, 3, 20)
 		if d.crowds {
@@ -123,6 +126,9 @@ func (d *drawing) fill(kind string, at *spot) *act {
 		inner.depth++
 		if d.rests && !d.locks {
 			d.maybe(3, a.With, "rests", 1)
+			if d.crowds {
+				d.maybe(2, a.With, "rests", 1)
+			}
 		}
 		for range 2 {
 			a.Body = append(a.Body, &act{Kind: block, Body: d.acts(inner, 1+d.IntN(2))})
@@ -144,6 +150,9 @@ func (d *drawing) fill(kind string, at *spot) *act {
 			return d.fill(compute, at)
 		}
 		a.Kids = []*task{d.task(spot{pool: a.Pool, depth: deepest})} // it gets no context
+		if kind != call {
+			d.maybe(3, a.With, "try", 1)
+		}
 	case once:
 		if known := oneOf(d, append([]*act{nil, nil}, d.onces...)...); known != nil {
 			if !d.rings && known.Pool < at.row {

@@ -1,8 +1,10 @@
-package programs_test
+package programs
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/64ed045f/weir/verify/internal/face"
 )
@@ -32,6 +34,38 @@ func (g *gauge) leave() {
 	for ; g != nil; g = g.above {
 		g.now.Add(-1)
 	}
+}
+
+// turns counts the tasks from outside that have begun on a pool with a rate, or on a lane that has no rate of its own.
+type turns struct {
+	since time.Time     // before the pool was made
+	every time.Duration // there is one more; 0 for a pool without a rate
+	begun atomic.Int64
+}
+
+// take is called by a task that has its turn, and reports whether there can have been so many by now.
+func (t *turns) take() bool {
+	n := t.begun.Add(1)
+	return t.every == 0 || n <= 1+int64(time.Since(t.since)/t.every)
+}
+
+// line is the tasks of a key of which one runs at a time.
+type line struct {
+	given atomic.Int64
+	mu    sync.Mutex
+	last  map[*actor]int64 // by the goroutine that hands them over: the latest that has begun
+}
+
+// begins reports whether no later task of the same goroutine has begun.
+func (l *line) begins(by *actor, number int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last == nil {
+		l.last = map[*actor]int64{}
+	}
+	before := l.last[by]
+	l.last[by] = max(before, number)
+	return before < number
 }
 
 // place is the place of a task on a pool. The task lends it from the first of its waits at
@@ -66,10 +100,10 @@ func (p *place) resume() {
 	}
 }
 
-// excess is by how many limits are, or may be, exceeded.
-type excess [4]int64
+// Excess is by how many limits are, or may be, exceeded.
+type Excess [4]int64
 
-func (e excess) String() string {
+func (e Excess) String() string {
 	return fmt.Sprintf("%d running tasks of a pool, %d begun tasks from outside, %d members of a group and %d running tasks of its own workers",
 		e[running], e[begun], e[members], e[apart])
 }

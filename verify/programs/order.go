@@ -1,4 +1,4 @@
-package programs_test
+package programs
 
 import (
 	"math/rand/v2"
@@ -26,7 +26,7 @@ type work struct {
 	lock  *act // the earliest lock that it takes
 }
 
-func newOrder(p *program, r *rand.Rand) *order {
+func newOrder(p *Program, r *rand.Rand) *order {
 	tasks, pools := p.index()
 	o := &order{
 		tasks: tasks, futures: map[int]*task{}, onces: map[int]*task{}, below: map[*task]work{}, rand: r,
@@ -234,20 +234,20 @@ func (o *order) drop(taken, holding *act) {
 	o.fix = func() { remove.Kind, remove.N = block, 0 }
 }
 
-func (p *program) mistake(r *rand.Rand) (fix func()) {
+func (p *Program) mistake(r *rand.Rand) (fix func()) {
 	o := newOrder(p, r)
 	o.check(p.Main, p.Main.Acts, nil, placeOf{p.Main, outside}, false)
 	return o.fix
 }
 
 // sound reports whether only a fault of the library can block the program.
-func (p *program) sound() bool {
+func (p *Program) sound() bool {
 	r := rand.New(rand.NewPCG(0, 0))
 	return p.mistake(r) == nil && !p.blocksInLanes(newOrder(p, r))
 }
 
 // repair removes locks, and what else it must, until the program is sound.
-func (p *program) repair(r *rand.Rand) {
+func (p *Program) repair(r *rand.Rand) {
 	for fix := p.mistake(r); fix != nil; fix = p.mistake(r) {
 		fix()
 	}

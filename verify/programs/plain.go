@@ -1,4 +1,4 @@
-package programs_test
+package programs
 
 import (
 	"context"
@@ -61,7 +61,7 @@ func (p *plain) call(ctx context.Context, task func()) error {
 	return err
 }
 
-func (p *plain) submit(_ context.Context, _ int, task func()) error {
+func (p *plain) submit(_ context.Context, _ int, _ bool, task func()) error {
 	p.loose.Go(func() {
 		defer p.caught(nil)
 		task()
@@ -69,8 +69,8 @@ func (p *plain) submit(_ context.Context, _ int, task func()) error {
 	return nil
 }
 
-func (p *plain) submitKey(ctx context.Context, pool, _ int, task func()) error {
-	return p.submit(ctx, pool, task)
+func (p *plain) submitKey(ctx context.Context, pool, _ int, try bool, task func()) error {
+	return p.submit(ctx, pool, try, task)
 }
 
 func (p *plain) once(ctx context.Context, pool, _ int, task func(context.Context) (int, error)) (int, error) {
@@ -79,7 +79,7 @@ func (p *plain) once(ctx context.Context, pool, _ int, task func(context.Context
 
 func (p *plain) later(_ time.Duration, runs, pool int, task func(context.Context)) {
 	for range max(runs, 1) {
-		_ = p.submit(context.Background(), pool, func() { task(context.Background()) })
+		_ = p.submit(context.Background(), pool, false, func() { task(context.Background()) })
 	}
 }
 

@@ -1,4 +1,4 @@
-package programs_test
+package programs
 
 import (
 	"encoding/json"
@@ -20,10 +20,10 @@ const (
 	funcLane, contextLane = keyCount + 1, keyCount + 2 // in place of a key: a FuncPool and a FuncContext that are lanes
 )
 
-// program says what goroutines outside do, and what the tasks do that they hand over.
-type program struct {
+// Program says what goroutines outside do, and what the tasks do that they hand over.
+type Program struct {
 	Pools []bounds // the shared ones, and the Stateful
-	With  options  // noisy: something is cancelled, fails, panics or exits; rests: in weir.Blocking; channel1 and so on: this lock is a channel
+	With  options  // noisy: something is cancelled, fails, panics or exits; rests: in weir.Blocking; channel1 and so on: this lock is a channel; looks: a goroutine looks at all that runs
 	Main  *task
 
 	Control []control `json:",omitempty"` // what another goroutine does meanwhile, one after the other
@@ -42,13 +42,12 @@ type bounds struct {
 	Tries                  int `json:",omitempty"` // how often tasks that fail are tried, of groups that do not say it; 0 for 1
 }
 
-// control is one call of Resize, Pause or Shutdown, or looks at all, a rest of After µs after the last one.
+// control is one call of Resize, Pause or Shutdown, a rest of After µs after the last one.
 type control struct {
 	After, Pool int
 	Limit       int `json:",omitempty"` // of Resize
 	Pause       int `json:",omitempty"` // µs until Resume
 	Shutdown    int `json:",omitempty"` // µs until its context is done
-	Looks       int `json:",omitempty"` // how often it looks at all pools and groups
 }
 
 // task ends as one of its options says: fails, panics, exits or cancels, its own group. Others
@@ -89,7 +88,7 @@ const (
 func (a *act) submits() bool { return a.Kind == submit || a.Kind == keyed }
 
 // act is one thing that a task does. Among its options are the deadline, in µs, of the context with
-// which it waits; limit, ahead and break, after so many items; retry, how often a task that fails is tried; resized, the limit that the group gets after its first task; waiters, how many goroutines wait for it; try, tasks are given by TryGo first; key, of a group; before and after, so many stages of a pipeline; and outer: in a task of Do, it waits with the context
+// which it waits; limit, ahead and break, after so many items; retry, how often a task that fails is tried; resized, the limit that the group gets after its first task; waiters, how many goroutines wait for it; try, tasks are first given by a call that does not wait for room; key, of a group; before and after, so many stages of a pipeline; and outer: in a task of Do, it waits with the context
 // of the caller.
 type act struct {
 	Kind string
@@ -114,7 +113,7 @@ func visit(acts []*act, f func(*act)) {
 }
 
 // index numbers the tasks, and tells each on which pool it runs.
-func (p *program) index() (tasks []*task, pools int) {
+func (p *Program) index() (tasks []*task, pools int) {
 	pools = firstOwn
 	var add func(t *task, pool int)
 	add = func(t *task, pool int) {
@@ -135,15 +134,16 @@ func (p *program) index() (tasks []*task, pools int) {
 	return tasks, pools
 }
 
-func (p *program) clone() *program {
-	var c program
-	if err := json.Unmarshal([]byte(p.json()), &c); err != nil {
+func (p *Program) clone() *Program {
+	var c Program
+	if err := json.Unmarshal([]byte(p.JSON()), &c); err != nil {
 		panic(err)
 	}
 	return &c
 }
 
-func (p *program) json() string {
+// JSON is what [Read] reads.
+func (p *Program) JSON() string {
 	text, err := json.Marshal(p)
 	if err != nil {
 		panic(err)
@@ -159,7 +159,7 @@ func flat(kids []*task) (flat []*task) {
 	return flat
 }
 
-func (p *program) String() string {
+func (p *Program) String() string {
 	s := ""
 	for i, b := range p.Pools {
 		s += fmt.Sprintf("%s:%d/%d ", poolName(i), b.Limit, b.Queue)
@@ -192,29 +192,29 @@ func text(acts []*act) string {
 }
 
 func (a *act) String() string {
-	s := a.Kind
+	name := a.Kind
 	if a.N > 0 {
-		s += fmt.Sprint(a.N)
+		name += fmt.Sprint(a.N)
 	}
 	if len(a.Kids) > 0 || a.Kind == resize || a.Kind == pause || a.Kind == shut || a.Kind == quiet || a.Kind == divide || a.Kind == sorted {
-		s += " on " + poolName(a.Pool)
+		name += " on " + poolName(a.Pool)
 	}
-	s += a.With.String()
+	parts := []string{name + a.With.String()}
 	for _, kid := range a.Kids {
-		s += " " + kid.String()
+		parts = append(parts, kid.String())
 	}
 	if len(a.Body) > 0 {
-		s += " {" + text(a.Body) + "}"
+		parts = append(parts, "{"+text(a.Body)+"}")
 	}
-	return s
+	return strings.Join(parts, " ")
 }
 
 func (o options) String() string {
-	s := ""
+	var s strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(o)) {
 		if o.has(name) {
-			s += fmt.Sprintf(" %s=%d", name, o[name])
+			fmt.Fprintf(&s, " %s=%d", name, o[name])
 		}
 	}
-	return s
+	return s.String()
 }

@@ -1,4 +1,4 @@
-package programs_test
+package programs
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 // run is one execution of a program.
 type run struct {
-	program *program
+	program *Program
 	library library
 	locks   [lockCount]sync.Locker
 	started []atomic.Int64 // how often, by task
@@ -24,7 +24,9 @@ type run struct {
 	some    []bool         // tasks whose number depends on how many calls share one, by task
 	gauges  [2][]gauge     // running and begun, by pool
 	keys    [shared][contextLane]gauge
-	over    [len(excess{})]atomic.Int64
+	lines   [shared][contextLane]line
+	turns   [outside]turns
+	over    [len(Excess{})]atomic.Int64
 	steps   atomic.Int64 // grows as long as anything happens
 
 	mu    sync.Mutex
@@ -38,8 +40,8 @@ type library interface {
 	do(ctx context.Context, pool int, task func(context.Context) error) error
 	hedge(ctx context.Context, after, pool int, task func(context.Context) (int, error)) error
 	call(ctx context.Context, task func()) error
-	submit(ctx context.Context, pool int, task func()) error
-	submitKey(ctx context.Context, pool, key int, task func()) error
+	submit(ctx context.Context, pool int, try bool, task func()) error // with try, first without waiting for room
+	submitKey(ctx context.Context, pool, key int, try bool, task func()) error
 	once(ctx context.Context, pool, key int, task func(context.Context) (int, error)) (int, error)
 	later(d time.Duration, runs, pool int, task func(context.Context)) // runs is 0 for a timer that does not repeat
 	rest(ctx context.Context, wait func())
@@ -56,7 +58,7 @@ type future interface {
 	Get(ctx context.Context) (int, error)
 }
 
-func newRun(p *program, on func(*run) library) *run {
+func newRun(p *Program, on func(*run) library) *run {
 	tasks, _ := p.index()
 	r := &run{program: p, started: make([]atomic.Int64, len(tasks)), onces: map[int]*task{}}
 	for i := range r.locks {
@@ -96,7 +98,7 @@ func newRun(p *program, on func(*run) library) *run {
 }
 
 // limits is the largest limit that each pool ever has.
-func (p *program) limits(tasks []*task) (limits []int) {
+func (p *Program) limits(tasks []*task) (limits []int) {
 	for i, b := range p.Pools {
 		limit := b.Limit
 		for _, c := range p.Control {
@@ -114,6 +116,24 @@ func (p *program) limits(tasks []*task) (limits []int) {
 		limits = append(limits, limit)
 	}
 	return limits
+}
+
+// rated is the pool whose rate holds for a pool.
+func (p *Program) rated(pool int) int {
+	for p.Pools[pool].Rate == 0 && p.Pools[pool].Of > 0 {
+		pool = p.Pools[pool].Of - 1
+	}
+	return pool
+}
+
+// turnsAreKnown reports whether no task waits for what comes from outside, which may then begin without its turn.
+func (p *Program) turnsAreKnown() (known bool) {
+	known = true
+	tasks, _ := p.index()
+	for _, t := range tasks {
+		visit(t.Acts, func(a *act) { known = known && !a.closes() })
+	}
+	return known
 }
 
 // channel is a lock that is a channel with one slot.
@@ -137,6 +157,7 @@ type actor struct {
 	ctx     context.Context
 	place   *place // nil outside
 	begun   *gauge // set if the task comes from outside
+	again   bool   // it has failed before
 	guest   bool   // of Do, in the place of its caller
 	caller  *actor // of Do on another pool
 	cancel  func(error)
@@ -155,7 +176,6 @@ var (
 	errFailed = errors.New("a task has failed")
 	errThrown = errors.New("a task has panicked")
 	errCancel = errors.New("a group was cancelled")
-	errBeyond = errors.New("beyond the limits")
 )
 
 // value is what a task returns.
@@ -185,6 +205,9 @@ func (a *actor) live(ctx context.Context) (value int, err error) {
 	if a.begun != nil {
 		a.begun.enter()
 		defer a.begun.leave()
+		if t := &a.turns[a.program.rated(a.task.pool)]; !a.again && !t.take() {
+			a.fail("%d tasks have begun in %v, and there is a turn every %v", t.begun.Load(), time.Since(t.since), t.every)
+		}
 	}
 	err = a.perform(a.task.Acts)
 	switch with := a.task.With; {
@@ -331,6 +354,9 @@ func (a *actor) wait(act *act) (err error) {
 		waiter = a.caller
 	}
 	ctx := waiter.ctx
+	if a.program.With.has("looks") {
+		ctx = weir.Label(ctx, labelled())
+	}
 	if us := act.With["deadline"]; us > 0 {
 		timed, stop := context.WithTimeout(ctx, time.Duration(us)*time.Microsecond)
 		defer stop()
@@ -380,13 +406,21 @@ func (a *actor) wait(act *act) (err error) {
 	case call:
 		return a.library.call(ctx, leaf)
 	case submit:
-		return a.library.submit(ctx, act.Pool, leaf)
+		return a.library.submit(ctx, act.Pool, act.With.has("try"), leaf)
 	case keyed:
 		c.place = a.placeOfKey(act.Pool, act.N)
+		in := &a.lines[act.Pool][act.N-1]
+		number := in.given.Add(1)
+		leaf = func() {
+			if _, ok := a.library.(*weirs); ok && a.program.Pools[act.Pool].Keys == 0 && !in.begins(a, number) {
+				a.fail("a later task of the key has begun first: %v", act)
+			}
+			_, _ = c.live(context.Background())
+		}
 		if act.N == contextLane && !a.program.With.has("noisy") {
 			ctx = context.WithoutCancel(ctx) // as with async
 		}
-		return a.library.submitKey(ctx, act.Pool, act.N, leaf)
+		return a.library.submitKey(ctx, act.Pool, act.N, act.With.has("try"), leaf)
 	case later:
 		live := func(ctx context.Context) {
 			c := *c

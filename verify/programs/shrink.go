@@ -1,4 +1,4 @@
-package programs_test
+package programs
 
 import (
 	"maps"
@@ -8,7 +8,7 @@ import (
 
 // shrink returns a program that is still bad, and from which nothing more can be removed; or the
 // smallest that it has found in time.
-func shrink(p *program, bad func(*program) bool, until time.Time) *program {
+func shrink(p *Program, bad func(*Program) bool, until time.Time) *Program {
 	for at := 0; time.Now().Before(until); at++ {
 		c, n, cut := p.clone(), 0, func() {}
 		c.cuts(func(f func()) {
@@ -29,7 +29,7 @@ func shrink(p *program, bad func(*program) bool, until time.Time) *program {
 }
 
 // cuts calls each with a function for everything that can be removed, the largest first.
-func (p *program) cuts(each func(cut func())) {
+func (p *Program) cuts(each func(cut func())) {
 	cutActs(&p.Main.Acts, each)
 	for i := range p.Pools {
 		if p.Pools[i].Limit > 1 {

@@ -1,41 +1,34 @@
-package programs_test
+package programs
 
 import (
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/64ed045f/weir/internal/check"
 )
 
-// verdict is the outcome of a run.
-type verdict struct {
-	wrong  error
-	hangs  bool
-	counts []int64 // how often each task has started
-	over   excess
-	report string // of a run that hangs
-}
-
-// play runs a program, and gives up when nothing has happened for as long as patience.
-func play(p *program, on func(*run) library, patience time.Duration) verdict {
+// play runs a program, and gives up when it hangs.
+func (j Judge) play(p *Program, on func(*run) library) Verdict {
 	before := runtime.NumGoroutine()
 	r := newRun(p, on)
-	if !r.ends(r.main, patience) || !r.ends(r.library.finish, patience) {
-		return verdict{wrong: fmt.Errorf("nothing has happened for %v", patience), hangs: true, report: r.report()}
+	if !r.ends(r.main, j.Patience) || !r.ends(r.library.finish, j.Patience) {
+		return Verdict{Wrong: fmt.Errorf("nothing has happened for %v", j.Patience), hangs: true, report: r.report()}
 	}
-	for since := time.Now(); runtime.NumGoroutine() > before; runtime.Gosched() {
-		if time.Since(since) > patience {
+	for since := time.Now(); j.Alone && runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Since(since) > j.Patience {
 			r.fail("%d goroutines are left\n%s", runtime.NumGoroutine()-before, check.Stacks())
 			break
 		}
 	}
-	v := verdict{wrong: r.wrong}
-	for i := range v.over {
-		v.over[i] = r.over[i].Load()
+	v := Verdict{Wrong: r.wrong}
+	for i := range v.Over {
+		v.Over[i] = r.over[i].Load()
 	}
 	for i := range r.started {
+		v.Started += uint64(r.started[i].Load())
 		if !r.some[i] {
 			v.counts = append(v.counts, r.started[i].Load())
 		}
@@ -77,13 +70,13 @@ func (r *run) ends(f func(), patience time.Duration) bool {
 func (r *run) report() string {
 	told := make(chan string, 1)
 	go func() {
-		s := ""
+		var s strings.Builder
 		if l, ok := r.library.(*weirs); ok {
 			for i, stats := range l.stats() {
-				s += fmt.Sprintf("%s: %+v\n", poolName(i), stats)
+				fmt.Fprintf(&s, "%s: %+v\n", poolName(i), stats)
 			}
 		}
-		told <- s
+		told <- s.String()
 	}()
 	select {
 	case s := <-told:

@@ -1,4 +1,4 @@
-package programs_test
+package programs
 
 import (
 	"cmp"
@@ -26,6 +26,8 @@ type weirs struct {
 	contexts []*weir.FuncContext[func()]
 
 	control sync.WaitGroup
+	lookers sync.WaitGroup
+	over    chan struct{}   // closed when these end
 	closed  []chan struct{} // by pool: closed when Shutdown has returned
 
 	mu    sync.Mutex
@@ -34,7 +36,7 @@ type weirs struct {
 }
 
 func onWeir(r *run) library {
-	l := &weirs{run: r}
+	l := &weirs{run: r, over: make(chan struct{})}
 	onPanic := weir.OnPanic(func(p *weir.Panic) {
 		if !meant(p) {
 			r.fail("something has panicked: %v", p)
@@ -56,6 +58,9 @@ func onWeir(r *run) library {
 			opts = append(opts, weir.Aging(micros(b.Aging)))
 		}
 		if b.Rate > 0 {
+			if r.program.turnsAreKnown() {
+				r.turns[i].since, r.turns[i].every = time.Now(), micros(b.Rate)
+			}
 			opts = append(opts, weir.Rate(1, micros(b.Rate), 1))
 		}
 		if b.Tries > 0 {
@@ -96,6 +101,9 @@ func onWeir(r *run) library {
 	}
 	r.gauges[running][callsPool].pool = l.calls
 	l.control.Go(l.controls)
+	if r.program.With.has("looks") {
+		l.lookers.Go(func() { l.looks(l.over) })
+	}
 	return l
 }
 
@@ -125,10 +133,6 @@ func (l *weirs) controls() {
 		switch {
 		case c.Limit > 0:
 			pool.Resize(c.Limit)
-		case c.Looks > 0:
-			for range c.Looks {
-				look()
-			}
 		case c.Pause > 0:
 			pool.Pause()
 			time.Sleep(micros(c.Pause))
@@ -136,16 +140,6 @@ func (l *weirs) controls() {
 		default:
 			l.shut(c.Pool, micros(c.Shutdown))
 		}
-	}
-}
-
-// look asks for all that is known of what runs.
-func look() {
-	for p := range weir.Pools() {
-		_, _ = p.Running(0), p.Times()
-	}
-	_ = weir.Groups(0)
-	for range weir.Lints(time.Nanosecond) {
 	}
 }
 
@@ -179,6 +173,8 @@ func isClosed(c chan struct{}) bool {
 // finish waits for what is still under way, closes the pools, and looks at their counts.
 func (l *weirs) finish() {
 	l.control.Wait()
+	defer l.lookers.Wait()
+	defer close(l.over)
 	for before := -1; ; { // what is left to itself may make more
 		made, loose := l.under()
 		if made == before {
@@ -297,18 +293,27 @@ func (l *weirs) wait(pool int) {
 
 func (l *weirs) call(ctx context.Context, task func()) error { return l.calls.Call(ctx, task) }
 
-func (l *weirs) submit(ctx context.Context, pool int, task func()) error {
+func (l *weirs) submit(ctx context.Context, pool int, try bool, task func()) error {
 	l.makes()
+	if try && l.pools[pool].TrySubmit(task) == nil {
+		return nil
+	}
 	return l.pools[pool].SubmitContext(ctx, task)
 }
 
-func (l *weirs) submitKey(ctx context.Context, pool, key int, task func()) error {
+func (l *weirs) submitKey(ctx context.Context, pool, key int, try bool, task func()) error {
 	l.makes()
 	switch key {
 	case funcLane:
+		if try && l.funcs[pool].TryInvoke(task) == nil {
+			return nil
+		}
 		return l.funcs[pool].InvokeContext(ctx, task)
 	case contextLane:
 		return l.contexts[pool].Go(ctx, task)
+	}
+	if try && l.keyed[pool].TrySubmit(key, task) == nil {
+		return nil
 	}
 	return l.keyed[pool].SubmitContext(ctx, key, task)
 }

@@ -4,7 +4,7 @@
 //
 //	go run ./verify/soak -for 10m           every load under every setting but race
 //	go run ./verify/soak -list              what there is
-//	go run ./verify/soak -for 1m -loads nest,all -settings plain,gogc1
+//	go run ./verify/soak -for 1m -loads submit,programs -settings plain,gogc1
 //
 // Its exit status is 1 if a promise was broken; the stacks of all goroutines are printed then. With -race it also
 // runs under the race detector.

@@ -56,7 +56,9 @@ func Reuse() []Bug { return read("reuse") }
 func Places() []Bug {
 	return slices.Concat(read("places"), only(read("engine_nested", "engine_return"),
 		"lends-to-the-queue", "lent-twice", "all-wait-unseen", "spent-for-good", "subtask-comes-not-back",
-		"return-unseen", "future-comes-not-back", "future-return-unseen", "return-behind-stranger"), only(read("soak"), "extra-uncounted"))
+		"return-unseen", "future-comes-not-back", "future-return-unseen", "return-behind-stranger"),
+		only(read("engine_probe", "engine_lane"), "parked-as-busy", "probe-asks-no-worker", "woken-as-busy", "lane-takes-full-pool"),
+		only(read("soak"), "extra-uncounted", "permit-beyond-allowed", "tokens-granted-twice", "repeats-never", "keys-overtake"))
 }
 
 // only returns those of bugs that have one of the names.

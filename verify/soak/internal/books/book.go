@@ -74,7 +74,7 @@ type Tally struct {
 	Rounds     uint64
 	Accepted   uint64
 	Finished   uint64
-	HandedBack uint64 // also tasks that their cancelled group has discarded
+	HandedBack uint64
 	Rejected   uint64
 	Panicked   uint64 // of those finished
 	Looks      uint64 // at what runs
@@ -98,7 +98,8 @@ func (b *Book) Tally() Tally {
 	return b.tally
 }
 
-func (b *Book) add(t Tally) {
+// Add adds to the counts.
+func (b *Book) Add(t Tally) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tally.Add(t)
@@ -106,12 +107,12 @@ func (b *Book) add(t Tally) {
 
 // Round counts a round that is over.
 func (b *Book) Round() {
-	b.add(Tally{Rounds: 1})
+	b.Add(Tally{Rounds: 1})
 	b.Op()
 }
 
 // Look counts a look at what runs, of which the answer was judged. It is no operation: looks go on while tasks hang.
-func (b *Book) Look() { b.add(Tally{Looks: 1}) }
+func (b *Book) Look() { b.Add(Tally{Looks: 1}) }
 
 // Op counts one completed operation of any kind: the load does not hang.
 func (b *Book) Op() { b.ops.Add(1) }

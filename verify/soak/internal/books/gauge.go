@@ -3,8 +3,6 @@ package books
 import (
 	"sync"
 	"sync/atomic"
-
-	"github.com/64ed045f/weir/verify/internal/face"
 )
 
 // Gauge counts how many tasks run at once, and compares that with the limit at every start.
@@ -15,7 +13,6 @@ type Gauge struct {
 	running atomic.Int64
 	limit   atomic.Int64
 	starts  atomic.Int64
-	pool    face.Counts
 
 	mu      sync.Mutex
 	highest int64 // of all limits so far: no more can have been taken at any time
@@ -28,11 +25,6 @@ func NewGauge(b *Book, limit int) *Gauge {
 	g.limit.Store(int64(limit))
 	return g
 }
-
-// Ask allows more tasks to run than the limit while the pool has more places.
-func (g *Gauge) Ask(pool face.Counts) { g.pool = pool }
-
-func (g *Gauge) excused() bool { return g.pool != nil && face.Fit(&g.running, g.pool) }
 
 // Raise sets a higher limit. The caller must call it before the library gets the limit.
 func (g *Gauge) Raise(limit int) {
@@ -82,29 +74,12 @@ func (g *Gauge) Enter() {
 	case n <= limit:
 	case g.grace > 0:
 		g.grace--
-	case !g.excused():
+	default:
 		g.book.Breach("a task has started while %d ran: the limit is %d", n-1, limit)
 	}
 }
 
-// Back counts a task that goes on: after it has waited for subtasks, or with another item of
-// its loop. That is no start, and a lower limit leaves it alone.
-func (g *Gauge) Back() {
-	if g == nil {
-		return
-	}
-	n := g.running.Add(1)
-	if n <= g.limit.Load() {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if n > g.highest && !g.excused() {
-		g.book.Breach("a task goes on while %d others run: the limit was never above %d", n-1, g.highest)
-	}
-}
-
-// Leave counts a task that is about to end, or to wait for subtasks.
+// Leave counts a task that is about to end.
 func (g *Gauge) Leave() {
 	if g != nil {
 		g.running.Add(-1)

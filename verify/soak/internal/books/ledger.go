@@ -18,7 +18,6 @@ type Ledger struct {
 type entry struct {
 	fate                             atomic.Uint32
 	starts, ends, returned, panicked atomic.Uint32
-	sealed                           atomic.Bool // its group has ended
 }
 
 // The fates of a task.
@@ -26,7 +25,6 @@ const (
 	unsettled = iota // the call that hands it over has not returned
 	accepted         // it must run, or be handed back
 	rejected         // it must not run
-	offered          // it may run: its group can be cancelled
 )
 
 // NewLedger returns a ledger with room for n tasks. Calls may reject them with one of the errors alone.
@@ -57,13 +55,6 @@ func (l *Ledger) Reject(id int) {
 	l.book.Check(!l.Ran(id), "task %d was rejected, and has started", id)
 }
 
-// Offer notes that tasks were given to a group that may be cancelled.
-func (l *Ledger) Offer(ids ...int) {
-	for _, id := range ids {
-		l.settle(id, offered)
-	}
-}
-
 func (l *Ledger) settle(id int, fate uint32) {
 	l.book.Check(l.entries[id].fate.CompareAndSwap(unsettled, fate), "task %d was settled twice", id)
 	l.book.Op()
@@ -76,7 +67,6 @@ func (l *Ledger) Run(id int, g *Gauge, body func()) {
 	n := e.starts.Add(1)
 	l.book.Check(n == 1, "task %d has started %d times", id, n)
 	l.book.Check(e.fate.Load() != rejected, "task %d has started after it was rejected", id)
-	l.book.Check(!e.sealed.Load(), "task %d has started after its group had ended", id)
 	g.Enter()
 	defer func() {
 		g.Leave()
@@ -126,19 +116,6 @@ func (l *Ledger) Ended(call string, ids ...int) {
 	}
 }
 
-// Seal checks that none of these tasks is under way or still to come, which the return of a
-// call has promised: those accepted have finished, and none will start.
-func (l *Ledger) Seal(call string, ids ...int) {
-	for _, id := range ids {
-		e := &l.entries[id]
-		l.still(call, id)
-		e.sealed.Store(true)
-		if e.fate.Load() == accepted {
-			l.Ended(call, id)
-		}
-	}
-}
-
 func (l *Ledger) still(call string, id int) {
 	s, n := l.entries[id].starts.Load(), l.entries[id].ends.Load()
 	l.book.Check(s == n, "%s has returned, and task %d still runs (%d starts, %d ends)", call, id, s, n)
@@ -167,20 +144,15 @@ func (l *Ledger) Audit() (t Tally) {
 		case rejected:
 			t.Rejected++
 			many = 0
-		case offered:
-			t.Accepted++
-			if starts+returned == 0 {
-				t.HandedBack++
-			}
 		}
 		l.book.Check(few <= starts+returned && starts+returned <= many,
 			"task %d was %s: it has run %d times and was handed back %d times",
-			id, [...]string{"given", "accepted", "rejected", "offered to a group"}[e.fate.Load()], starts, returned)
+			id, [...]string{"given", "accepted", "rejected"}[e.fate.Load()], starts, returned)
 		l.book.Check(starts == ends, "task %d has started %d times and finished %d times", id, starts, ends)
 		t.Finished += uint64(ends)
 		t.HandedBack += uint64(returned)
 		t.Panicked += uint64(e.panicked.Load())
 	}
-	l.book.add(t)
+	l.book.Add(t)
 	return t
 }

@@ -16,20 +16,17 @@ func TestALedgerReportsEveryFalseEntry(t *testing.T) {
 		enter func(l *books.Ledger, id int)
 		want  string
 	}{
-		"accepted and never run":           {func(l *books.Ledger, id int) { l.Accept(id) }, "was accepted: it has run 0 times and was handed back 0 times"},
-		"run twice":                        {func(l *books.Ledger, id int) { l.Accept(id); run(l, id); run(l, id) }, "has started 2 times"},
-		"run and handed back":              {func(l *books.Ledger, id int) { l.Accept(id); run(l, id); l.Returned(id) }, "was accepted: it has run 1 times and was handed back 1 times"},
-		"handed back twice":                {func(l *books.Ledger, id int) { l.Accept(id); l.Returned(id); l.Returned(id) }, "was handed back 2 times"},
-		"run, then rejected":               {func(l *books.Ledger, id int) { run(l, id); l.Reject(id) }, "was rejected, and has started"},
-		"rejected, then run":               {func(l *books.Ledger, id int) { l.Reject(id); run(l, id) }, "has started after it was rejected"},
-		"rejected and handed back":         {func(l *books.Ledger, id int) { l.Reject(id); l.Returned(id) }, "was rejected: it has run 0 times and was handed back 1 times"},
-		"offered and run twice":            {func(l *books.Ledger, id int) { l.Offer(id); run(l, id); run(l, id) }, "has started 2 times"},
-		"settled twice":                    {func(l *books.Ledger, id int) { l.Accept(id); l.Reject(id); run(l, id) }, "was settled twice"},
-		"never settled":                    {func(*books.Ledger, int) {}, "never returned"},
-		"a strange error":                  {func(l *books.Ledger, id int) { l.Settle(id, errors.New("strange")) }, "strange"},
-		"a wait that did not wait":         {func(l *books.Ledger, id int) { l.Accept(id); l.Ended("Wait", l.Accepted()...); run(l, id) }, "Wait has returned, and task 0"},
-		"a group's wait that did not wait": {func(l *books.Ledger, id int) { l.Accept(id); l.Seal("Group.Wait", id); run(l, id) }, "Group.Wait has returned, and task 0"},
-		"a start after the group's end":    {func(l *books.Ledger, id int) { l.Offer(id); l.Seal("Group.Wait", id); run(l, id) }, "has started after its group had ended"},
+		"accepted and never run":   {func(l *books.Ledger, id int) { l.Accept(id) }, "was accepted: it has run 0 times and was handed back 0 times"},
+		"run twice":                {func(l *books.Ledger, id int) { l.Accept(id); run(l, id); run(l, id) }, "has started 2 times"},
+		"run and handed back":      {func(l *books.Ledger, id int) { l.Accept(id); run(l, id); l.Returned(id) }, "was accepted: it has run 1 times and was handed back 1 times"},
+		"handed back twice":        {func(l *books.Ledger, id int) { l.Accept(id); l.Returned(id); l.Returned(id) }, "was handed back 2 times"},
+		"run, then rejected":       {func(l *books.Ledger, id int) { run(l, id); l.Reject(id) }, "was rejected, and has started"},
+		"rejected, then run":       {func(l *books.Ledger, id int) { l.Reject(id); run(l, id) }, "has started after it was rejected"},
+		"rejected and handed back": {func(l *books.Ledger, id int) { l.Reject(id); l.Returned(id) }, "was rejected: it has run 0 times and was handed back 1 times"},
+		"settled twice":            {func(l *books.Ledger, id int) { l.Accept(id); l.Reject(id); run(l, id) }, "was settled twice"},
+		"never settled":            {func(*books.Ledger, int) {}, "never returned"},
+		"a strange error":          {func(l *books.Ledger, id int) { l.Settle(id, errors.New("strange")) }, "strange"},
+		"a wait that did not wait": {func(l *books.Ledger, id int) { l.Accept(id); l.Ended("Wait", l.Accepted()...); run(l, id) }, "Wait has returned, and task 0"},
 		"running at the end": {func(l *books.Ledger, id int) {
 			l.Accept(id)
 			l.Run(id, nil, func() { l.Quiet("Close") })
@@ -49,7 +46,7 @@ func TestALedgerThatAddsUpHasNoBreach(t *testing.T) {
 	j := books.NewJournal()
 	b := books.New("load", j)
 	l := books.NewLedger(b, 10, context.Canceled)
-	ids := make([]int, 7)
+	ids := make([]int, 5)
 	for i := range ids {
 		ids[i] = l.New()
 	}
@@ -58,20 +55,16 @@ func TestALedgerThatAddsUpHasNoBreach(t *testing.T) {
 	l.Settle(ids[1], context.Canceled)
 	l.Accept(ids[2])
 	l.Returned(ids[2])
-	l.Offer(ids[3])
-	l.Offer(ids[4])
-	l.Run(ids[4], nil, func() {})
-	l.Accept(ids[5])
+	l.Accept(ids[3])
 	func() {
 		defer func() { _ = recover() }()
-		l.Run(ids[5], nil, func() { l.Panic(ids[5]) })
+		l.Run(ids[3], nil, func() { l.Panic(ids[3]) })
 	}()
-	l.Accept(ids[6])
-	l.Returned(ids[6])
-	l.Seal("Group.Wait", ids[3], ids[4])
-	l.Ended("Wait", ids[0], ids[5])
+	l.Accept(ids[4])
+	l.Returned(ids[4])
+	l.Ended("Wait", ids[0], ids[3])
 	l.Quiet("Close")
-	want := books.Tally{Accepted: 6, Finished: 3, HandedBack: 3, Rejected: 1, Panicked: 1}
+	want := books.Tally{Accepted: 4, Finished: 2, HandedBack: 2, Rejected: 1, Panicked: 1}
 	if got := l.Audit(); got != want {
 		t.Errorf("the tally is %+v, want %+v", got, want)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/64ed045f/weir/verify/soak/internal/books"
 )
 
+var errFailed = errors.New("an object has failed")
+
 // keeper leases objects that are slow to open, that fail, expire, or are discarded.
 func keeper(r *Round) {
 	const users, each = 12, 40

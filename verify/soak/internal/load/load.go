@@ -22,9 +22,6 @@ type Load struct {
 	Name  string
 	About string
 	Round func(r *Round)
-
-	// Beside says that the load goes on in addition to each of the others, as long as these do.
-	Beside bool
 }
 
 // All returns the loads.
@@ -42,17 +39,11 @@ func All() []Load {
 		{Name: "idle", About: "workers expire at once, and pools are dropped", Round: idle.round},
 		{Name: "order", About: "one task at a time, in order", Round: order.round},
 		{Name: "block", About: "tasks wait for each other, as many as the limit lets run", Round: block},
-		{Name: "nest", About: "groups, futures, shared tasks and loops in tasks, 4 deep, with limits from 1", Round: nest},
-		{Name: "lanes", About: "lanes, lanes of lanes and keys on one pool, paused, resized, closed and shut down", Round: lanes},
-		{Name: "later", About: "timers, a rate that changes, and retries, on a pool and a lane that are paused, closed and shut down", Round: later},
-		{Name: "all", About: "the same and plain tasks on pools that are resized, paused, closed and shut down", Round: together.round},
-		{Name: "group", About: "groups with errors, panics and cancellations, and their results, used again", Round: group},
-		{Name: "par", About: "loops, streams and pipelines, also left by break", Round: parallel},
+		{Name: "programs", About: "whole programs: groups, futures, loops, timers and lanes in tasks, and what these wait for", Round: drawn},
 		{Name: "keeper", About: "leased objects fail, expire and are closed", Round: keeper},
 		{Name: "reuse", About: "pools of objects and buffers", Round: recycle},
 		{Name: "http", About: "a limited handler, with requests that are given up", Round: serve},
 		{Name: "stuck", About: "tasks that run for long are looked for among short ones", Round: stuck},
-		{Name: "look", About: "next to the other loads, looks at the pools, tasks and groups that they have", Round: look, Beside: true},
 	}
 }
 
@@ -198,17 +189,4 @@ func hand(l *books.Ledger, g *books.Gauge, submit func(task func()) error, body 
 	id = l.New()
 	l.Settle(id, submit(func() { l.Run(id, g, body) }))
 	return id
-}
-
-// ends closes the pool, or shuts it down, with all that has places of it, and returns what it hands back.
-func (r *Round) ends(pool *weir.Pool) (unrun []func()) {
-	if one(r.Rand, 2) {
-		pool.Close()
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), micros(r.Rand, 200))
-	defer cancel()
-	unrun, _ = pool.Shutdown(ctx)
-	pool.Close()
-	return unrun
 }

@@ -21,7 +21,6 @@ type course struct {
 	senders int // of each pool, at once
 	tasks   int // of each sender, at most
 	ways    int // so many of those of [site.hand]
-	nests   int // once in so many times a sender hands over something that has subtasks, to a Pool; never if 0
 	limits  []int
 	faults  bool // some tasks panic or call runtime.Goexit, and some values cannot be opened
 	sleeps  bool // all tasks sleep
@@ -51,7 +50,6 @@ var (
 	shutdown = course{pools: 10, senders: 6, tasks: 40, ways: 1, ending: (*site).shutsDown}
 	expire   = course{pools: 1, senders: 6, tasks: 100, ways: 4, sleeps: true, expires: true, limits: []int{1, 2, 8}}
 	order    = course{pools: 1, senders: 4, tasks: 100, ways: 3, limits: []int{1}}
-	together = course{pools: 1, senders: 12, tasks: 15, ways: 4, nests: 2, faults: true, moves: highest, meanwhile: (*site).storms, ending: (*site).ends}
 	idle     = course{pools: 12, senders: 3, tasks: 20, ways: 1, dropped: true, options: func(r *Round) []weir.Option {
 		return []weir.Option{weir.IdleTimeout(pick(r.Rand, 0, time.Nanosecond, 5*time.Microsecond, 50*time.Microsecond, 500*time.Microsecond))}
 	}}
@@ -68,7 +66,6 @@ type site struct {
 	ledger *books.Ledger
 	gauge  *books.Gauge
 	values owners
-	wood   *wood         // what has subtasks; nil unless the pool is a Pool
 	drops  bool          // some tasks of Go have a context that ends soon
 	last   []int         // of each sender the latest task that has started; nil unless tasks run one at a time
 	after  time.Duration // for which tasks may be queued, if they expire
@@ -133,7 +130,7 @@ func (c course) open(r *Round) *site {
 		kind = pick(r.Rand, 1, 2) // what is dropped must say which task it is
 		rejections = append(rejections, weir.ErrExpired)
 	}
-	s.ledger = books.NewLedger(r.Book, c.senders*c.tasks*(1+15*c.nests), rejections...)
+	s.ledger = books.NewLedger(r.Book, c.senders*c.tasks, rejections...)
 	s.gauge = books.NewGauge(r.Book, s.limit)
 	s.values = owners{r: r, limit: max(s.limit, c.moves)}
 	if !c.faults || one(r.Rand, 2) {
@@ -155,8 +152,6 @@ func (c course) open(r *Round) *site {
 		s.call = func(ctx context.Context, e errand) error {
 			return pool.Do(ctx, func(context.Context) error { s.do(e); return nil })
 		}
-		s.wood = newWood(r, pool.Pool, s.limit, s.ledger, s.gauge)
-		s.wood.stormy = true
 		s.drops = one(r.Rand, 2)
 	case 1:
 		s.pool = face.NewFunc(s.limit, s.do, opts...)
@@ -176,12 +171,7 @@ func (s *site) run() {
 	for sender := range s.senders {
 		all.each(s.Round, 1, func(rnd *rand.Rand) {
 			for range each {
-				if s.nests > 0 && s.wood != nil && one(rnd, s.nests) {
-					s.called.Store(true) // what a group discards is in the books alone
-					s.wood.grow(context.Background(), rnd, 2)
-				} else {
-					s.hand(rnd, sender)
-				}
+				s.hand(rnd, sender)
 			}
 			if s.ending == nil && !one(rnd, 4) {
 				s.wait()
@@ -374,24 +364,6 @@ func (s *site) pauses(rnd *rand.Rand) {
 	s.pool.Resume()
 	yields(rnd, 50)
 }
-
-// storms does all that moves the limit, and the pool's doors.
-func (s *site) storms(rnd *rand.Rand) {
-	switch rnd.IntN(4) {
-	case 0:
-		s.pool.Pause()
-		Spin(rnd.IntN(3000))
-		s.pool.Resume()
-	case 1:
-		s.limit = change(rnd, s.pool, s.gauge, s.limit)
-	case 2:
-		s.pool.Stats()
-	}
-	yields(rnd, 30)
-}
-
-// ends ends the pool in one of the ways.
-func (s *site) ends() { pick(s.Rand, s.closes, s.shutsDown)() }
 
 // closes closes the pool several times at once.
 func (s *site) closes() {

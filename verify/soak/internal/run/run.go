@@ -5,7 +5,6 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -76,17 +75,15 @@ func (r *Runner) Soak(loads []load.Load, length time.Duration) []books.Vitals {
 // may call, reports true.
 func (r *Runner) Laps(loads []load.Load, turn time.Duration, more func() bool) (series []books.Vitals) {
 	rnd := rand.New(rand.NewPCG(r.Seed, 0))
-	beside := slices.DeleteFunc(slices.Clone(loads), func(l load.Load) bool { return !l.Beside })
-	turns := slices.DeleteFunc(slices.Clone(loads), func(l load.Load) bool { return l.Beside && len(loads) > len(beside) })
 	// What the first use makes once is no growth.
 	for _, l := range loads {
 		r.Turn([]load.Load{l}, func() bool { return false })
 	}
 	for series = append(series, books.Measure()); ; {
-		for _, i := range rnd.Perm(len(turns) + 1) {
-			these, length := loads, turn*time.Duration(max(1, len(turns)/2))
-			if i < len(turns) {
-				these, length = slices.Concat(turns[i:i+1], beside), turn
+		for _, i := range rnd.Perm(len(loads) + 1) {
+			these, length := loads, turn*time.Duration(max(1, len(loads)/2))
+			if i < len(loads) {
+				these, length = loads[i:i+1], turn
 			}
 			stop := time.Now().Add(length)
 			r.Turn(these, func() bool { return time.Now().Before(stop) && more() })
@@ -119,23 +116,16 @@ func (r *Runner) Turn(loads []load.Load, more func() bool) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		var all, others sync.WaitGroup
-		var done atomic.Bool
+		var all sync.WaitGroup
 		for i, l := range loads {
 			running[i].Store(true)
-			group, goOn := &others, more
-			if l.Beside && len(loads) > 1 {
-				group, goOn = &all, func() bool { return !done.Load() }
-			}
-			group.Go(func() {
-				for ok := true; ok && !r.Failed(); ok = goOn() {
+			all.Go(func() {
+				for ok := true; ok && !r.Failed(); ok = more() {
 					r.round(l)
 				}
 				running[i].Store(false)
 			})
 		}
-		others.Wait()
-		done.Store(true)
 		all.Wait()
 	}()
 	if r.watch(loads, running, over) && !r.Failed() {

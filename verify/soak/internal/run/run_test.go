@@ -112,24 +112,6 @@ func TestAloneALoadThatGoesOnDoesNotHang(t *testing.T) {
 	})
 }
 
-func TestALoadThatLooksAtOthersGoesOnAsLongAsThey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		loads := []load.Load{
-			{Name: "beside", Beside: true, Round: func(*load.Round) { time.Sleep(time.Millisecond) }},
-			{Name: "one", Round: func(*load.Round) { time.Sleep(time.Second) }},
-			{Name: "other", Round: func(*load.Round) { time.Sleep(time.Second) }},
-		}
-		r := newRunner(loads...)
-		begin := time.Now()
-		r.Laps(loads, 10*time.Second, laps(30))
-		fine(t, r)
-		took, rounds := time.Since(begin), r.Tallies()["beside"].Rounds
-		if others := r.Tallies()["one"].Rounds + r.Tallies()["other"].Rounds; others < 20 || rounds < uint64(took.Milliseconds()*9/10) {
-			t.Errorf("in %v the others had %d rounds, and it had %d", took, others, rounds)
-		}
-	})
-}
-
 func TestAGoroutineLeftBehindIsABreach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := make(chan struct{})

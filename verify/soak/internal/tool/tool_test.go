@@ -96,7 +96,7 @@ func TestOptions(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"-list"}, 0, "nest"},
+		{[]string{"-list"}, 0, "programs"},
 		{[]string{"--list"}, 0, "procs64"},
 		{[]string{"-help"}, 0, ""},
 		{[]string{"-for", "0s"}, 2, ""},
