@@ -308,14 +308,18 @@ func init() { //nolint:gochecknoinits // it starts nothing
 	}
 	inside.MustBeRate = func(r any) { r.(*RateLimit).mustBeMade() }
 	inside.RateOf = func(pool any) any {
-		if _, r := pool.(*Pool).core.reporter.retry(); r != nil {
+		if r := pool.(*Pool).rate(); r != nil {
 			return r
 		}
 		return nil
 	}
-	inside.IsSubtask = func(ctx context.Context, pool any) bool {
+	inside.TakesTurns = func(ctx context.Context, pool any) bool {
+		p := pool.(*Pool)
+		if p.rate() == nil {
+			return false
+		}
 		_, at := hostPool(ctx, false)
-		return at != nil && at.core.engine.IsKin(pool.(*Pool).core.engine)
+		return at == nil || at.rate() != p.rate() || !at.core.engine.IsKin(p.core.engine)
 	}
 	inside.TakeTurn = func(ctx context.Context, r any) error { return r.(*RateLimit).waitPlaceless(ctx) }
 }
@@ -339,8 +343,7 @@ func (g *Group) retryRate() *RateLimit {
 	if r := g.options.rate; r != nil {
 		return r
 	}
-	_, r := g.pool.core.reporter.retry()
-	return r
+	return g.pool.rate()
 }
 
 // retry returns the retries of the pool's tasks, and the rate of the pool; each is nil for none.
