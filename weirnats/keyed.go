@@ -84,7 +84,8 @@ type line struct {
 	key     string
 	waiting []*task // in order
 	running *task
-	queued  bool // the line is in turnstile.lines
+	queued  bool      // the line is in turnstile.lines
+	since   time.Time // when it came there
 }
 
 // turnstile is what else a server knows of messages with a key. The mutex server.mu guards it.
@@ -140,7 +141,7 @@ func (s *server) advance(l *line) {
 		return
 	}
 	if !l.queued && s.startable(l) {
-		l.queued = true
+		l.queued, l.since = true, time.Now()
 		s.turns.lines = append(s.turns.lines, l)
 		s.want()
 	}

@@ -15,6 +15,8 @@ const (
 	mostTurns = 16
 	// mostTurnBytes is how many bytes of values of a partition are held before Serve stops pulling from it.
 	mostTurnBytes = 1 << 20
+	// longWait is how long a message may wait for a place before the pool counts as one that has none.
+	longWait = time.Second
 	// lookTime is how often Serve checks whether a message with a key was put, before the first.
 	lookTime = time.Second
 	// leastCensus and mostCensus bound the time between two looks at messages that other processes have.
@@ -164,8 +166,12 @@ func (s *server) room(p *partition, look time.Duration) (n int, wait time.Durati
 }
 
 // freeTurns returns for how many messages there is room. The limit is half the places of the pool: so many
-// messages can wait to start while the places are taken. The mutex is held.
+// messages can wait to start while the places are taken. There is no room while the first of them waits for
+// long: another process with a free place gets the partitions then, and what waits here. The mutex is held.
 func (s *server) freeTurns() int {
+	if lines := s.turns.lines; len(lines) > 0 && time.Since(lines[0].since) >= longWait {
+		return 0
+	}
 	return max(1, s.turns.places/2) - len(s.turns.lines) - s.turns.asked
 }
 

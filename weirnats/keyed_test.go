@@ -242,6 +242,30 @@ func TestABusyProcessLeavesItsPartitions(t *testing.T) {
 	}, weirnats.Partitions(4))
 }
 
+// That holds for a single message too, for which a process has room but no place.
+func TestABusyProcessLeavesALoneMessage(t *testing.T) {
+	inBubble(t, 8, func(b *bench) {
+		var here, there atomic.Int32
+		stop := b.serve(func(context.Context, string) error { here.Add(1); return nil })
+		b.putKeys("a1")
+		pass(5 * time.Second)
+		for range 8 {
+			noError(b, b.pool.Submit(func() { time.Sleep(time.Hour) }))
+		}
+		own, other := b.pool, weir.New(8)
+		defer other.Close()
+		b.pool = other
+		second := b.serve(func(context.Context, string) error { there.Add(1); return nil })
+		b.pool = own
+		b.putKeys("a2")
+		pass(time.Minute)
+		equal(b, "calls in the first process", here.Load(), 1)
+		equal(b, "calls in the other process", there.Load(), 1)
+		noError(b, stop())
+		noError(b, second())
+	})
+}
+
 // RunLimit bounds each try, and not the time in between.
 func TestRunLimitWithAKey(t *testing.T) {
 	inBubble(t, 1, func(b *bench) {
