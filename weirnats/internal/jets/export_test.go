@@ -43,6 +43,13 @@ func Pulls(r backend.Receiver) int {
 	return len(of.busy)
 }
 
+// Calls is how many calls of c are under way.
+func Calls(c *Conn) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.calls)
+}
+
 // SetPatience sets how long a call waits for an answer.
 func SetPatience(c *Conn, d time.Duration) { c.patience = d }
 

@@ -324,8 +324,8 @@ func (q *queue) bounded(ctx context.Context) (context.Context, context.CancelFun
 	return q.conn.call(ctx, q.conn.patience)
 }
 
-// ask calls f, which must change nothing, and calls it again if the server does not answer: a server that has
-// just become the leader forgets what its predecessor was asked.
+// ask calls f, and calls it again if the server does not answer: a server that has just become the leader
+// forgets what its predecessor was asked. f must change nothing, or have the same effect if it is called twice.
 func (q *queue) ask(ctx context.Context, f func(ctx context.Context) error) error {
 	all, cancel := context.WithTimeout(ctx, q.conn.patience)
 	defer cancel()
@@ -607,11 +607,11 @@ func (q *queue) Remember(ctx context.Context, id string, put time.Time) error {
 		return nil
 	}
 	left = min(left, mostRemembered)
-	// The server counts lifetimes in whole seconds.
-	call, cancel := q.bounded(ctx)
-	defer cancel()
-	_, err := q.js.Publish(call, q.idSubject(id), []byte(put.Format(time.RFC3339Nano)), jetstream.WithMsgTTL((left + time.Second).Truncate(time.Second)))
-	return unanswered(ctx, err)
+	lifetime := jetstream.WithMsgTTL((left + time.Second).Truncate(time.Second)) // the server counts whole seconds
+	return q.ask(ctx, func(ctx context.Context) error {
+		_, err := q.js.Publish(ctx, q.idSubject(id), []byte(put.Format(time.RFC3339Nano)), lifetime)
+		return err
+	})
 }
 
 func (q *queue) Window() time.Duration { return q.settings.Window }

@@ -78,6 +78,32 @@ func TestAServerThatDoesNotAnswerHoldsNoCallUp(t *testing.T) {
 	}
 }
 
+// The ID of a message that is done is remembered also if the connection is lost meanwhile: the message itself is removed then, on the next one.
+func TestAnIDIsRememberedThoughTheConnectionIsLost(t *testing.T) {
+	t.Parallel()
+	s, end := serve(t, server.Options{StoreDir: t.TempDir()})
+	defer end()
+	address, stall, hangUp := stalling(t, s.Addr().String())
+	defer hangUp()
+	conn, err := jets.Connect(func(opts ...nats.Option) (*nats.Conn, error) {
+		return nats.Connect("nats://"+address+","+s.ClientURL(), append(opts, nats.DontRandomize(), nats.ReconnectWait(time.Millisecond))...)
+	})
+	noError(t, err)
+	defer conn.Close()
+	q := openOn(t, conn, "interrupted")
+	stall()
+	remembered := make(chan error, 1)
+	go func() { remembered <- q.Remember(t.Context(), "id", time.Now()) }()
+	for jets.Calls(conn) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	hangUp()
+	noError(t, <-remembered)
+	known, err := q.Known(t.Context(), "id")
+	noError(t, err)
+	is(t, "the ID is known", known, true)
+}
+
 // stalling listens for clients of the server at that address, and hands on what both say until stall is called. end ends the connections.
 func stalling(t *testing.T, to string) (address string, stall, end func()) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
