@@ -82,8 +82,9 @@
 //
 // A process may hold more messages of a queue than it has places: those that wait behind others of their key,
 // and those between two tries. It renews the leases of all of them, and holds at most 32 messages of a
-// partition. Once 32 messages of one key are held, because they come faster than they run or wait long for a
-// next try, the key holds up the other keys of its partition. More partitions make that rarer.
+// partition, or fewer that take 1 MiB. Once so much of one key is held, because its messages are large, come
+// faster than they run, or wait long for a next try, the key holds up the other keys of its partition. More
+// partitions make that rarer.
 //
 // The first Put with a key makes the partitions on the server, which takes some ms for each. Before that, a
 // process that serves the queue asks once a second whether they exist, and keys cost nothing more. With 64
