@@ -165,12 +165,11 @@ func (s *server) startable(l *line) bool {
 		return false
 	}
 	if left := time.Until(t.due); left > 0 {
-		if !t.timed {
-			t.timed = true
-			time.AfterFunc(left, func() {
+		if t.timer == nil {
+			t.timer = time.AfterFunc(left, func() {
 				s.mu.Lock()
 				defer s.mu.Unlock()
-				t.timed = false
+				t.timer = nil
 				s.advance(l)
 			})
 		}
@@ -234,6 +233,9 @@ func (s *server) leaveLine(t *task) {
 	l := t.line
 	p := l.of
 	s.unhold(t)
+	if t.timer != nil {
+		t.timer.Stop() // it would keep what this call of Serve has, for as long as the policy waits
+	}
 	if l.running == t {
 		l.running = nil
 	} else if i := slices.Index(l.waiting, t); i >= 0 {

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/weirnats"
@@ -263,6 +265,32 @@ func TestABusyProcessLeavesALoneMessage(t *testing.T) {
 		equal(b, "calls in the other process", there.Load(), 1)
 		noError(b, stop())
 		noError(b, second())
+	})
+}
+
+// A message that goes back while it waits for its next try leaves no timer behind, which would keep the function.
+func TestServeThatHasEndedKeepsNothingUntilTheNextTry(t *testing.T) {
+	inBubble(t, 1, func(b *bench) {
+		type large [1 << 20]byte
+		serve := func() weak.Pointer[large] {
+			v := new(large)
+			stop := b.serve(func(context.Context, string) error {
+				v[0]++
+				return weir.RetryAfter(errors.New("not now"), 24*time.Hour)
+			})
+			pass(5 * time.Second)
+			noError(b, stop())
+			return weak.Make(v)
+		}
+		b.putKeys("a")
+		kept := []weak.Pointer[large]{serve(), serve()}
+		pass(time.Minute)
+		runtime.GC()
+		for i, v := range kept {
+			if v.Value() != nil {
+				b.Errorf("what call %d of Serve had is kept", i)
+			}
+		}
 	})
 }
 

@@ -42,7 +42,7 @@ type task struct {
 	drained  bool          // its context was cancelled because Serve ends
 	looked   chan struct{} // closed when the look-up of its record has ended; nil if there was none
 	due      time.Time     // no try may begin before
-	timed    bool          // a timer is set to due
+	timer    *time.Timer   // set to due; nil if none is
 	ending   bool          // the server may know that the message is done
 	gone     bool          // the server has confirmed that the message is done
 	nth      int           // its number among the done messages; 0 for a message with a key
