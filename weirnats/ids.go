@@ -1,7 +1,9 @@
 package weirnats
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -27,12 +29,36 @@ func (f inFile) Remember(_ context.Context, id string, put time.Time) error {
 	return f.IDs.Remember(id, put)
 }
 
-// openIDs opens what keeps the IDs, if that is not the server.
-func (q *queue) openIDs(s natsServer) (err error) {
-	if s.ids != nil {
-		q.ids, err = s.ids(q.name, q.backend.Window())
+// inBoth implements ids for an embedded server that listens: other processes use the queue too, and do not see
+// the file.
+type inBoth struct{ file, server ids }
+
+func (b inBoth) Known(ctx context.Context, id string) (bool, error) {
+	if known, err := b.file.Known(ctx, id); known || err != nil {
+		return known, err
 	}
-	return err
+	return b.server.Known(ctx, id)
+}
+
+func (b inBoth) Remember(ctx context.Context, id string, put time.Time) error {
+	return errors.Join(b.file.Remember(ctx, id, put), b.server.Remember(ctx, id, put))
+}
+
+// openIDs opens what keeps the IDs, if that is not the server alone.
+func (q *queue) openIDs(s natsServer) error {
+	if s.ids == nil {
+		return nil
+	}
+	file, err := s.ids(q.name, q.backend.Window())
+	switch {
+	case err != nil:
+		return err
+	case s.addr != nil:
+		q.ids = inBoth{file, q.ids}
+	default:
+		q.ids = file
+	}
+	return nil
 }
 
 // known reports whether the message was put before, and is done. The server itself knows the IDs of messages
@@ -46,7 +72,7 @@ func (q *queue) known(ctx context.Context, m *backend.Message) (bool, error) {
 	case err != nil && ctx.Err() != nil:
 		return false, context.Cause(ctx)
 	case err != nil:
-		return false, outward(q.name, err)
+		return false, cmp.Or(q.checkHealth(), outward(q.name, err))
 	}
 	return known, nil
 }

@@ -20,8 +20,8 @@ import (
 //
 // The server keeps about half a kilobyte of memory for each such message, and the whole message on the disk.
 // When many become due at once, the server has them in memory too. There is no other bound: [MaxMessages] and
-// [MaxBytes] do not count them. With [Server] the move of a message costs one more request to the server, and
-// so does its end.
+// [MaxBytes] do not count them. With [Server] or [Listen] the move of a message costs one more request to the
+// server, and so does its end.
 func At(t time.Time) PutOption { return putOption(func(o *putOptions) { o.timed, o.due = true, t }) }
 
 // After is [At] for d after the call of After, by the clock of this machine. The clock of the server should

@@ -232,6 +232,42 @@ func TestOtherProcessesLogInByCertificates(t *testing.T) {
 	}
 }
 
+// An ID is known after a new start, whichever process has done the message, and whichever puts it again.
+func TestAllProcessesOfAProgramThatListensKnowWhatIsDone(t *testing.T) {
+	t.Parallel()
+	file, _ := credentials(t)
+	dir := t.TempDir()
+	both := func() (all []*weirnats.Queue[string]) {
+		own := open[string](t, dir, "work", append(slices.Clip(childOptions), weirnats.Listen("127.0.0.1:0", weirnats.Credentials(file)))...)
+		other, err := weirnats.Open[string](t.Context(), "work", append(slices.Clip(childOptions), weirnats.Server("nats://"+own.Addr().String(), nats.UserInfo("worker", secret)))...)
+		noError(t, err)
+		return []*weirnats.Queue[string]{other, own}
+	}
+	ids := []string{"done by the other", "done by the program"}
+	all := both()
+	for i, q := range all {
+		noError(t, q.Put(t.Context(), "a", weirnats.ID(ids[i])))
+		ctx, cancel := context.WithCancel(t.Context())
+		noError(t, q.Serve(ctx, newPool(t, 1), func(context.Context, string) error {
+			cancel()
+			return nil
+		}))
+	}
+	for _, q := range all {
+		noError(t, q.Close())
+	}
+	all = both()
+	for _, q := range all {
+		for _, id := range ids {
+			noError(t, q.Put(t.Context(), "a", weirnats.ID(id)))
+		}
+	}
+	s, err := all[0].Stats(t.Context())
+	noError(t, err)
+	equal(t, "messages", s.Messages, 0)
+	noError(t, all[0].Close())
+}
+
 func TestListenRefusesAnOpenAddress(t *testing.T) {
 	a := newAuthority(t)
 	file, _ := credentials(t)

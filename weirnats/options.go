@@ -242,8 +242,8 @@ func (o putOption) put(to *putOptions) { o(to) }
 // program or the server has started again since. Only if the machine loses its power, the IDs of messages
 // that were done shortly before may be forgotten.
 //
-// Messages that were put with [At] or [After] are compared only with each other. With [Server] each Put of an
-// ID costs one more request to the server, and so does the end of the message.
+// Messages that were put with [At] or [After] are compared only with each other. With [Server] or [Listen]
+// each Put of an ID costs one more request to the server, and so does the end of the message.
 func ID(id string) PutOption {
 	must(1 <= len(id) && len(id) <= 256, "ID must have from 1 to 256 bytes", len(id))
 	return putOption(func(o *putOptions) { o.id = id })
