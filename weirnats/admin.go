@@ -188,24 +188,31 @@ type Message struct {
 	Due time.Time
 }
 
+func (v *View) untyped() *queue {
+	must(v != nil && v.queue != nil, "View must be made by Admin.Queue", "nil or the zero value")
+	return v.queue
+}
+
 // Name returns the name of the queue.
-func (v *View) Name() string { return v.queue.name }
+func (v *View) Name() string { return v.untyped().name }
 
 // Stats is [Queue.Stats].
-func (v *View) Stats(ctx context.Context) (Stats, error) { return v.queue.stats(ctx) }
+func (v *View) Stats(ctx context.Context) (Stats, error) { return v.untyped().stats(ctx) }
 
 // Dead is [Queue.Dead].
-func (v *View) Dead(ctx context.Context) iter.Seq2[DeadLetter, error] { return v.queue.dead(ctx) }
+func (v *View) Dead(ctx context.Context) iter.Seq2[DeadLetter, error] { return v.untyped().dead(ctx) }
 
 // Replay is [Queue.Replay].
-func (v *View) Replay(ctx context.Context, id string) error { return v.queue.replay(ctx, id) }
+func (v *View) Replay(ctx context.Context, id string) error { return v.untyped().replay(ctx, id) }
 
 // PurgeAll is [Queue.PurgeAll].
-func (v *View) PurgeAll(ctx context.Context) (removed int, err error) { return v.queue.purgeAll(ctx) }
+func (v *View) PurgeAll(ctx context.Context) (removed int, err error) {
+	return v.untyped().purgeAll(ctx)
+}
 
 // Purge is [Queue.Purge].
 func (v *View) Purge(ctx context.Context, ids ...string) (removed int, err error) {
-	return v.queue.purge(ctx, ids)
+	return v.untyped().purge(ctx, ids)
 }
 
 // Peek returns the messages in the queue, the oldest first: those that wait, and those that were delivered
@@ -213,26 +220,28 @@ func (v *View) Purge(ctx context.Context, ids ...string) (removed int, err error
 // its turn comes, so messages that come meanwhile are among them. A pair with an error is the last.
 func (v *View) Peek(ctx context.Context) iter.Seq2[Message, error] {
 	must(ctx != nil, "context must not be nil", "nil")
-	return v.each(func(after uint64) (*backend.Kept, error) { return v.queue.backend.Peek(ctx, after) })
+	q := v.untyped()
+	return q.each(func(after uint64) (*backend.Kept, error) { return q.backend.Peek(ctx, after) })
 }
 
 // Later returns the messages that were put with [At] or [After] and are not in the queue yet, in the order in
 // which they were put. Otherwise it is like [View.Peek].
 func (v *View) Later(ctx context.Context) iter.Seq2[Message, error] {
 	must(ctx != nil, "context must not be nil", "nil")
-	return v.each(func(after uint64) (*backend.Kept, error) { return v.queue.backend.Later(ctx, after) })
+	q := v.untyped()
+	return q.each(func(after uint64) (*backend.Kept, error) { return q.backend.Later(ctx, after) })
 }
 
 // each returns all messages that next finds, each with its number.
-func (v *View) each(next func(after uint64) (*backend.Kept, error)) iter.Seq2[Message, error] {
+func (q *queue) each(next func(after uint64) (*backend.Kept, error)) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		for after := uint64(0); ; {
-			k, err := v.call(next, after)
+			k, err := q.call(next, after)
 			if errors.Is(err, backend.ErrNotFound) {
 				return
 			}
 			if err != nil {
-				yield(Message{}, outward(v.queue.name, err))
+				yield(Message{}, outward(q.name, err))
 				return
 			}
 			if !yield(Message{Number: k.Number, ID: k.ID, Key: k.Key, Codec: k.Codec, Data: k.Data, Errors: failures(k.Errors), Put: k.Put, Due: k.Due}, nil) {
@@ -243,8 +252,8 @@ func (v *View) each(next func(after uint64) (*backend.Kept, error)) iter.Seq2[Me
 	}
 }
 
-func (v *View) call(next func(after uint64) (*backend.Kept, error), after uint64) (*backend.Kept, error) {
-	end, err := v.queue.begin()
+func (q *queue) call(next func(after uint64) (*backend.Kept, error), after uint64) (*backend.Kept, error) {
+	end, err := q.begin()
 	if err != nil {
 		return nil, err
 	}

@@ -149,9 +149,13 @@ func Window(d time.Duration) Option {
 // with [JSON] or [Raw], is decoded by that codec.
 func Codecs(first Codec, others ...Codec) Option {
 	all := append([]Codec{first}, others...)
+	names := make(map[string]bool)
 	for _, c := range all {
 		must(c != nil, "codec must not be nil", "nil")
-		must(codecName.MatchString(c.Name()), "name of a codec must be from 1 to 64 printable ASCII characters without spaces", fmt.Sprintf("%q", c.Name()))
+		name := c.Name()
+		must(codecName.MatchString(name), "name of a codec must be from 1 to 64 printable ASCII characters without spaces", fmt.Sprintf("%q", name))
+		must(!names[name], "codecs must have different names", fmt.Sprintf("%q twice", name))
+		names[name] = true
 	}
 	return option(func(o *options) { o.codecs = all })
 }

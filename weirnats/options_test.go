@@ -27,6 +27,7 @@ func TestMisusePanicsAtTheCall(t *testing.T) {
 	p := newPool(t, 1)
 	run := func(context.Context, string) error { return nil }
 	var zero *weirnats.Queue[string]
+	var view weirnats.View
 	for want, f := range map[string]func(){
 		`weirnats: URL must not be empty, got ""`:                                                                   func() { weirnats.Server("") },
 		`weirnats: folder must not be empty, got ""`:                                                                func() { weirnats.Dir("") },
@@ -45,6 +46,7 @@ func TestMisusePanicsAtTheCall(t *testing.T) {
 		`weirnats: window must be at least 100ms, got 1ms`:                                                          func() { weirnats.Window(time.Millisecond) },
 		`weirnats: codec must not be nil, got nil`:                                                                  func() { weirnats.Codecs(nil) },
 		`weirnats: name of a codec must be from 1 to 64 printable ASCII characters without spaces, got "a b"`:       func() { weirnats.Codecs(namedCodec{name: "a b"}) },
+		`weirnats: codecs must have different names, got "a" twice`:                                                 func() { weirnats.Codecs(namedCodec{name: "a"}, weirnats.JSON(), namedCodec{name: "a"}) },
 		`weirnats: retrier must not be nil, got nil`:                                                                func() { weirnats.Retry(nil) },
 		`weirnats: lease must be at least 100ms, got 0s`:                                                            func() { weirnats.Lease(0) },
 		`weirnats: limit of a run must be more than 0, got 0s`:                                                      func() { weirnats.RunLimit(0) },
@@ -59,6 +61,7 @@ func TestMisusePanicsAtTheCall(t *testing.T) {
 		`weirnats: ID must have from 1 to 256 bytes, got 257`:                                                       func() { weirnats.ID(string(make([]byte, 257))) },
 		`weirnats: option must not be nil, got nil`:                                                                 func() { openWith(nil) },
 		`weirnats: queue must be made by Open, got nil or the zero value`:                                           func() { _ = zero.Put(t.Context(), "x") },
+		`weirnats: View must be made by Admin.Queue, got nil or the zero value`:                                     func() { view.Peek(t.Context()) },
 		`weirnats: pool must not be nil, got nil`:                                                                   func() { _ = q.Serve(t.Context(), nil, run) },
 		`weirnats: function must not be nil, got nil`:                                                               func() { _ = q.Serve(t.Context(), p, nil) },
 		`weirnats: context must not be nil, got nil`:                                                                func() { _ = q.Put(nilContext, "x") },

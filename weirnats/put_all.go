@@ -33,6 +33,9 @@ func (q *Queue[T]) PutAll(ctx context.Context, values []T, id func(index int) st
 
 func (q *queue) putAll(ctx context.Context, count int, value func(index int) any, id func(index int) string, key []func(index int) string) (n int, err error) {
 	must(ctx != nil, "context must not be nil", "nil")
+	for _, of := range key {
+		must(of != nil, "function must not be nil", "nil")
+	}
 	end, err := q.begin()
 	if err != nil {
 		return 0, err
@@ -48,7 +51,6 @@ func (q *queue) putAll(ctx context.Context, count int, value func(index int) any
 			opts = []PutOption{ID(id(i))}
 		}
 		for _, of := range key {
-			must(of != nil, "function must not be nil", "nil")
 			if k := of(i); k != "" {
 				opts = append(opts, Key(k))
 			}

@@ -35,7 +35,7 @@ const (
 //
 // When ctx is done, Serve asks for no more messages, and lets running tries go on for the [Grace]. It then
 // cancels their contexts with the cause of ctx, and returns nil when they have ended. What it has not
-// finished goes back to the queue at once. If the server is away then, Serve waits up to 10 s for it.
+// finished goes back to the queue at once. If the server is away then, Serve waits up to 15 s for it.
 //
 // Serve must not be called by a task that has the pool's last place. The package documentation describes,
 // under Serving, how Serve shares the pool, and the context and the errors of run.
