@@ -12,8 +12,8 @@ import (
 // At makes the message wait until t. Put returns when the server has the message for good. Until t the
 // message counts as [Stats].Later, outside the queue and its bounds. When the server's clock shows t, a
 // process that serves the queue moves the message there. Mostly that takes up to half a second; it takes
-// longer if the queue is full or no process serves it. From then on it is a message like others, except that
-// [Try].Put is when it was put.
+// longer if the queue is full or no process serves it, and up to 10 s longer after the process that moved
+// messages was killed. From then on it is a message like others, except that [Try].Put is when it was put.
 //
 // If t is not in the future by the clock of this machine, the message is put at once; with an [ID] it waits
 // as if t were now, since it is compared with others that wait. A t beyond the year 2261 is an error of Put.

@@ -16,8 +16,7 @@ func RecordSubject(q backend.Queue, number uint64, put time.Time) string {
 // MoveHalf moves a message that is due, as soon as there is one, and ends before it is removed from those for later; it comes there again.
 func MoveHalf(ctx context.Context, of backend.Queue) error {
 	q := of.(*queue)
-	r := q.receive(q.later, mover, q.moveLease())
-	r.bare = true
+	r := q.mover()
 	defer r.end(ctx)
 	for {
 		all, err := r.takeDue(ctx, 1)

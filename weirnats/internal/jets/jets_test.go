@@ -2,8 +2,11 @@ package jets_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math"
+	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -154,6 +157,75 @@ func TestManyProcessesMoveMessages(t *testing.T) {
 	if n := failed.Load(); n > 0 {
 		t.Errorf("%d cannot move", n)
 	}
+}
+
+// Several processes begin to move what has become due meanwhile. Messages with a key come into the queue in the order in which they became due.
+func TestManyProcessesMoveMessagesInOrder(t *testing.T) {
+	t.Parallel()
+	server := start(t)
+	s := backend.Settings{Name: "ordered", Replicas: 1, MaxMessages: 1000, MaxBytes: -1, Window: time.Minute, Lease: time.Minute, Partitions: 1}
+	q, err := open(t, server, s)
+	noError(t, err)
+	const n = 200
+	for i := range n {
+		noError(t, q.Put(t.Context(), &backend.Message{Key: "k", Data: []byte(strconv.Itoa(i)), Due: time.Now().Add(100 * time.Millisecond)}))
+	}
+	time.Sleep(2 * time.Second) // all are due
+	all := func(next func(ctx context.Context, after uint64) (*backend.Kept, error)) (values []string) {
+		for after := uint64(0); ; {
+			k, err := next(t.Context(), after)
+			if errors.Is(err, backend.ErrNotFound) {
+				return values
+			}
+			noError(t, err)
+			values = append(values, string(k.Data))
+			after = k.Number
+		}
+	}
+	due := all(q.Later)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	var movers sync.WaitGroup
+	for range 4 {
+		q, err := open(t, server, s)
+		noError(t, err)
+		movers.Go(func() {
+			if err := q.Move(ctx, func(context.Context, *backend.Message) (bool, error) { return false, nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	movers.Wait()
+	if moved := all(q.Peek); len(moved) != n || !slices.Equal(moved, due) {
+		t.Errorf("%d messages came in the order %v, became due in the order %v", len(moved), moved, due)
+	}
+}
+
+// So it is in a queue of an earlier version, in which several processes moved messages at once.
+func TestAQueueOfBeforeIsMovedByOneProcess(t *testing.T) {
+	t.Parallel()
+	server := start(t)
+	s := conform.Settings("unpinned")
+	_, err := open(t, server, s)
+	noError(t, err)
+	c, err := server.Connect()
+	noError(t, err)
+	defer c.Close()
+	js, err := jetstream.New(c)
+	noError(t, err)
+	due := func() jetstream.ConsumerConfig {
+		of, err := js.Consumer(t.Context(), "weir_later_unpinned", "due")
+		noError(t, err)
+		return of.CachedInfo().Config
+	}
+	before := due()
+	before.PriorityPolicy, before.PriorityGroups, before.PinnedTTL = jetstream.PriorityPolicyNone, nil, 0
+	_, err = js.UpdateConsumer(t.Context(), "weir_later_unpinned", before)
+	noError(t, err)
+	is(t, "policy before", due().PriorityPolicy, jetstream.PriorityPolicyNone)
+	_, err = open(t, server, s)
+	noError(t, err)
+	is(t, "policy", due().PriorityPolicy, jetstream.PriorityPolicyPinned)
 }
 
 // The codec of a queue stands in it, and travels with none of its messages. What the queue was made with stays so, whatever opens it later; what a program of before has made says nothing.

@@ -70,8 +70,7 @@ func (q *queue) Later(ctx context.Context, after uint64) (*backend.Kept, error) 
 
 func (q *queue) Move(ctx context.Context, known Known) error {
 	const least, most = 10 * time.Millisecond, 250 * time.Millisecond
-	r := q.receive(q.later, mover, q.moveLease())
-	r.bare = true
+	r := q.mover()
 	defer r.end(ctx)
 	n, pause := 1, least
 	for ctx.Err() == nil {
@@ -96,11 +95,21 @@ func (q *queue) Move(ctx context.Context, known Known) error {
 	return nil
 }
 
+// mover returns what delivers the messages that are due, to one process at a time.
+func (q *queue) mover() *pinned {
+	r := q.pinned(q.later, mover, q.moveLease())
+	r.bare = true
+	return r
+}
+
 // end ends the use of a receiver whose messages have all been moved.
-func (r *receiver) end(ctx context.Context) {
+func (p *pinned) end(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
 	defer cancel()
-	_ = r.Close(ctx) // what does not go back now goes back after the lease
+	if p.has() {
+		_ = p.Release(ctx) // if it fails, another process moves when the term is over
+	}
+	_ = p.Close(ctx) // what does not go back now goes back after the lease
 }
 
 func rest(ctx context.Context, d time.Duration) {
@@ -113,15 +122,22 @@ func rest(ctx context.Context, d time.Duration) {
 }
 
 // takeDue takes up to n messages, as soon as there is one. It may return messages together with an error.
-func (r *receiver) takeDue(ctx context.Context, n int) (all []*delivery, err error) {
+func (p *pinned) takeDue(ctx context.Context, n int) (all []*delivery, err error) {
+	wait := moverWait
+	if p.has() {
+		wait = p.lease / 2 // so that the next pull is in time to stay the mover
+	}
 	take := func(d backend.Delivery) bool {
 		all = append(all, d.(*delivery))
 		return true
 	}
-	if err := r.Pull(ctx, 1, moverWait, take); err != nil || len(all) == 0 || n == 1 {
-		return all, failed(err)
+	err = p.pull(ctx, p.request(1, wait), take)
+	if err == nil && len(all) > 0 && n > 1 {
+		err = p.pull(ctx, p.request(n-1, 0), take)
 	}
-	err = r.Pull(ctx, n-1, 0, take)
+	if errors.Is(err, backend.ErrMoved) { // another process moves
+		return all, nil
+	}
 	return all, failed(err)
 }
 

@@ -22,7 +22,7 @@ const (
 	// termHeader has the term of a delivery, while the consumer is pinned to one client. The server calls
 	// that the ID of the pin.
 	termHeader = "Nats-Pin-Id"
-	// group is the priority group of the consumers of partitions. The server requires a name, and allows one
+	// group is the priority group of the consumers that are pinned. The server requires a name, and allows one
 	// group.
 	group = "one"
 	// mostKeyed is how many bytes a pull that does not wait asks for at most: a process pulls from many
@@ -188,28 +188,64 @@ func (q *queue) delivered(ctx context.Context) (pending, again int, err error) {
 	return pending, again, err
 }
 
-// partition implements [backend.Partition]. The consumer is pinned to one client at a time. A pull without
-// the term of that client waits until no client has the consumer.
-type partition struct {
+// pinned is a receiver of messages from a consumer that is pinned to one client at a time. A pull without the
+// term of that client waits until no client has the consumer.
+type pinned struct {
 	*receiver
-	number  int
-	name    string // of the consumer
-	subject string
+	name string // of the consumer
 
 	mu   sync.Mutex
 	term string // the term of the last delivery; "" if it has ended since
 }
 
-func (q *queue) Partition(i int) (backend.Partition, error) {
-	p := &partition{receiver: q.receive(q.messages, partitionName(i), q.settings.Lease), number: i, name: partitionName(i), subject: q.partitionSubject(i)}
+func (q *queue) pinned(from jetstream.Stream, consumer string, lease time.Duration) *pinned {
+	p := &pinned{receiver: q.receive(from, consumer, lease), name: consumer}
 	p.seen = p.setTerm
-	return p, nil
+	return p
 }
 
-func (p *partition) setTerm(term string) {
+func (p *pinned) setTerm(term string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.term = term
+}
+
+// has reports whether this client had the consumer at the last look.
+func (p *pinned) has() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.term != ""
+}
+
+func (p *pinned) pull(ctx context.Context, ask request, take func(backend.Delivery) bool) error {
+	p.mu.Lock()
+	ask.Group, ask.Term = group, p.term
+	p.mu.Unlock()
+	err := p.receiver.pull(ctx, ask, take)
+	if errors.Is(err, backend.ErrMoved) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.term == ask.Term {
+			p.term = ""
+		}
+	}
+	return err
+}
+
+func (p *pinned) Release(ctx context.Context) error {
+	p.setTerm("")
+	return failed(p.from.UnpinConsumer(ctx, p.name, group))
+}
+
+// partition implements [backend.Partition].
+type partition struct {
+	*pinned
+	number  int
+	subject string
+}
+
+func (q *queue) Partition(i int) (backend.Partition, error) {
+	return &partition{pinned: q.pinned(q.messages, partitionName(i), q.settings.Lease), number: i, subject: q.partitionSubject(i)}, nil
 }
 
 func (p *partition) Pull(ctx context.Context, n int, wait time.Duration, take func(backend.Delivery, backend.Turn) bool) error {
@@ -217,21 +253,11 @@ func (p *partition) Pull(ctx context.Context, n int, wait time.Duration, take fu
 	if n > 1 && wait == 0 {
 		ask.MaxBytes = mostKeyed // a larger message comes with a pull for one
 	}
-	p.mu.Lock()
-	ask.Group, ask.Term = group, p.term
-	p.mu.Unlock()
 	err := p.pull(ctx, ask, func(d backend.Delivery) bool {
 		of := d.(*delivery)
 		return take(d, backend.Turn{Term: of.term, Number: of.meta.Sequence.Consumer})
 	})
-	switch {
-	case errors.Is(err, backend.ErrMoved):
-		p.mu.Lock()
-		if p.term == ask.Term {
-			p.term = ""
-		}
-		p.mu.Unlock()
-	case errors.Is(err, nats.ErrNoResponders):
+	if errors.Is(err, nats.ErrNoResponders) {
 		// A server that is killed while it makes a consumer does not know it when it starts again. If the
 		// consumer was then made a second time, the server does not know it when it starts once more.
 		_ = p.of.makePartition(ctx, p.number) // the next pull tells whether it worked
@@ -268,9 +294,4 @@ func (p *partition) List(ctx context.Context, last uint64) (map[uint64]string, e
 		all[m.Sequence] = keyOf(m.Header)
 		after = m.Sequence
 	}
-}
-
-func (p *partition) Release(ctx context.Context) error {
-	p.setTerm("")
-	return failed(p.of.messages.UnpinConsumer(ctx, p.name, group))
 }

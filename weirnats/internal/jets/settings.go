@@ -66,7 +66,8 @@ func (q *queue) work() jetstream.ConsumerConfig {
 	}
 }
 
-// due is the consumer of messages whose time has come.
+// due is the consumer of messages whose time has come. It is pinned, so that one process at a time moves
+// messages: with several, messages of a key would change places.
 func (q *queue) due() jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
 		Durable:       mover,
@@ -77,6 +78,10 @@ func (q *queue) due() jetstream.ConsumerConfig {
 		MaxAckPending: -1,
 		MaxWaiting:    mostServers,
 		Replicas:      q.settings.Replicas,
+
+		PriorityPolicy: jetstream.PriorityPolicyPinned,
+		PriorityGroups: []string{group},
+		PinnedTTL:      q.moveLease(),
 	}
 }
 
@@ -86,6 +91,7 @@ type part struct {
 	consumer *jetstream.ConsumerConfig
 	to       *jetstream.Stream // points to nil if the stream does not exist
 	consumed bool              // the consumer exists, or none must be made
+	unpinned bool              // the consumer exists, and must be pinned: an earlier version made it
 	all      []string          // other subjects that the stream may have
 }
 
@@ -149,8 +155,13 @@ func (p *part) check(ctx context.Context, js jetstream.JetStream) error {
 	c, err := s.Consumer(ctx, p.consumer.Durable)
 	switch {
 	case err == nil:
-		p.consumed = true
-		return compareConsumers(p.consumer, &c.CachedInfo().Config)
+		have := c.CachedInfo().Config
+		if have.Durable == mover && have.PriorityPolicy == jetstream.PriorityPolicyNone {
+			p.unpinned = true
+			have.PriorityPolicy, have.PriorityGroups = p.consumer.PriorityPolicy, p.consumer.PriorityGroups
+		}
+		p.consumed = !p.unpinned
+		return compareConsumers(p.consumer, &have)
 	case errors.Is(err, jetstream.ErrConsumerNotFound):
 		return nil
 	}
@@ -167,7 +178,11 @@ func (p *part) make(ctx context.Context, js jetstream.JetStream) (err error) {
 	if p.consumed {
 		return nil
 	}
-	if _, err = (*p.to).CreateConsumer(ctx, *p.consumer); err != nil {
+	set := (*p.to).CreateConsumer
+	if p.unpinned {
+		set = (*p.to).UpdateConsumer
+	}
+	if _, err = set(ctx, *p.consumer); err != nil {
 		return raced(err, fmt.Errorf("make consumer %s of stream %s: %w", p.consumer.Durable, p.stream.Name, err))
 	}
 	return nil
