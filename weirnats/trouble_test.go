@@ -22,6 +22,7 @@ import (
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/weirnats"
 	"github.com/64ed045f/weir/weirnats/internal/backend"
+	"github.com/64ed045f/weir/weirnats/internal/journal"
 	"github.com/64ed045f/weir/weirnats/internal/mem"
 )
 
@@ -203,6 +204,38 @@ func TestADrainOfALoneMessageIsNoTry(t *testing.T) {
 			pass(2 * time.Second)
 		}
 	}, weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 5, Wait: time.Second, MostWait: time.Second})))
+}
+
+// When a message goes back, another call of Serve in the same process may begin it at once. The journal says by then that no try runs.
+func TestTheJournalKnowsOfTheEndOfATryBeforeTheMessageGoesBack(t *testing.T) {
+	for name, again := range map[string]bool{"a try that does not count": false, "a try that has failed": true} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, 1, func(b *bench) {
+				j, err := journal.Open(filepath.Join(t.TempDir(), "journal"))
+				noError(b, err)
+				defer func() { noError(b, j.Close()) }()
+				b.Note(j)
+				const first = 1 // the number of the message
+				var then list[int]
+				b.mem.Fault(func(call string) error {
+					if call == "give back" {
+						then.add(j.Begun(first))
+					}
+					return nil
+				})
+				stop := b.serve(func(ctx context.Context, _ string) error {
+					if !again {
+						<-ctx.Done()
+					}
+					return errors.New("on purpose")
+				})
+				b.put("a")
+				synctest.Wait()
+				noError(b, stop())
+				equal(b, "the try that runs", fmt.Sprint(then.take()), "[0]")
+			}, weirnats.Grace(0))
+		})
+	}
 }
 
 func TestARecordThatIsNotThereForAWhileCountsNoTry(t *testing.T) {

@@ -225,13 +225,13 @@ func (s *server) isolate(t *task) bool {
 			s.comeAgain(t, wait)
 			return false
 		}
-		s.send(t, "give a message back", func(ctx context.Context) error { return s.handBack(ctx, t, nil, wait) })
+		s.send(t, "give a message back", func(ctx context.Context) error { return s.handBack(ctx, t, wait) })
 		return false
 	}
 	t.alone = true
 	s.rest(200 * time.Millisecond) // until other suspects that came with it have gone back
 	if s.pulls.Err() != nil {
-		s.send(t, "give a message back", func(ctx context.Context) error { return s.handBack(ctx, t, nil, 0) })
+		s.send(t, "give a message back", func(ctx context.Context) error { return s.handBack(ctx, t, 0) })
 		return false
 	}
 	t.record.Returned--
@@ -342,7 +342,15 @@ func (s *server) fails(t *task, err error, wait time.Duration) {
 		s.keepHere(t, wait)
 		return
 	}
-	s.send(t, "give a message back that has failed", func(ctx context.Context) error { return s.handBack(ctx, t, t.record, wait) })
+	s.send(t, "give a message back that has failed", func(ctx context.Context) error {
+		if err := t.delivery.Keep(ctx, t.record); err != nil {
+			return err
+		}
+		if !t.suspect { // a suspect stays in the journal: a server that ends soon may forget its delivery
+			s.ends(t)
+		}
+		return s.handBack(ctx, t, wait)
+	})
 }
 
 // ack removes a message that is done, even if its lease is lost: what another process does with the message
@@ -538,7 +546,6 @@ func (s *server) bury(t *task, err error) error {
 
 // die is bury for a message whose record says already that it must die.
 func (s *server) die(t *task, err error) error {
-	t.suspect = false
 	s.remember(t)
 	s.ending(t)
 	dead := s.send(t, "make a dead letter", func(ctx context.Context) error {
@@ -549,6 +556,7 @@ func (s *server) die(t *task, err error) error {
 	})
 	if dead {
 		s.confirmed(t)
+		s.ends(t)
 	}
 	return &TryError{Queue: s.queue.name, ID: t.try.ID, Try: t.try.Number, Dead: dead, Err: err}
 }
@@ -577,25 +585,32 @@ func (s *server) giveBack(t *task) {
 				t.record.Begun = min(t.record.Begun, n-1)
 			}
 		}
-		return s.handBack(ctx, t, t.record, 0)
+		if err := t.delivery.Keep(ctx, t.record); err != nil {
+			return err
+		}
+		s.isNoTry(t)
+		return s.handBack(ctx, t, 0)
 	})
-	if s.queue.journal != nil && t.suspect && t.try.Number > 1 { // the journal would count this try as begun
-		if err := s.queue.journal.Begin(t.delivery.Number(), t.try.Number-1); err != nil {
+}
+
+// isNoTry notes that the try that has begun, if one has, does not count.
+func (s *server) isNoTry(t *task) {
+	switch n := t.try.Number; {
+	case s.queue.journal == nil || n == 0:
+	case !t.suspect:
+		s.ends(t)
+	case n > 1:
+		if err := s.queue.journal.Begin(t.delivery.Number(), n-1); err != nil {
 			s.complain("note that a try does not count", err)
 		}
 	}
 }
 
-// handBack gives a message back, and keeps the record if it is not nil. It sends the message back only once.
-// If the answer to the first call was lost, another process may have the message. A second call would take
-// the message from that process, and a third process would get it while it runs. If the message did not go
-// back, its lease runs out.
-func (s *server) handBack(ctx context.Context, t *task, r *backend.Record, wait time.Duration) error {
-	if r != nil {
-		if err := t.delivery.Keep(ctx, r); err != nil {
-			return err
-		}
-	}
+// handBack gives a message back. What the journal knows of it must be right before: another call of Serve in
+// this process may have the message at once. handBack sends the message back only once. If the answer to the
+// first call was lost, another process may have the message. A second call would take the message from that
+// process, and a third process would get it while it runs. If the message did not go back, its lease runs out.
+func (s *server) handBack(ctx context.Context, t *task, wait time.Duration) error {
 	if err := t.delivery.GiveBack(ctx, nil, wait); err != nil {
 		s.complain("give a message back", err)
 	}
@@ -615,7 +630,7 @@ func (s *server) backOff(t *task, err error) {
 		s.comeAgain(t, time.Second)
 		return
 	}
-	s.send(t, "give a message back", func(ctx context.Context) error { return s.handBack(ctx, t, nil, time.Second) })
+	s.send(t, "give a message back", func(ctx context.Context) error { return s.handBack(ctx, t, time.Second) })
 }
 
 // send sends an outcome while the lease holds: later it could harm a process that has the message by then. It
@@ -627,13 +642,7 @@ func (s *server) send(t *task, what string, send func(ctx context.Context) error
 		s.complain(what, ErrLost)
 		return false
 	}
-	if !s.insist(ctx, what, send) {
-		return false
-	}
-	if !t.suspect { // a suspect stays in the journal: a server that ends soon may forget its delivery
-		s.ends(t)
-	}
-	return true
+	return s.insist(ctx, what, send)
 }
 
 // insist calls send until it succeeds, or ctx is done.
