@@ -115,9 +115,10 @@
 // is dropped, as [Durability] says. Damage that removes whole messages from the end of a file cannot be seen.
 //
 // A message in flight when the connection to a server breaks is delivered again after the lease, and counts
-// as tried. Some messages for later may be called with twice if the server ends while they become due or are
-// moved into the queue, and starts again after more than the [Window]; with a Window below 10 s also if a
-// process ends or loses the server then.
+// as tried. One that the server sends just as Serve ends comes again at once, but may count as tried, too.
+// Some messages for later may be called with twice if the server ends while they become due or are moved into
+// the queue, and starts again after more than the [Window]; with a Window below 10 s also if a process ends
+// or loses the server then.
 //
 // Messages cannot be put in a transaction of a database: write them to a table there, and Put them from it
 // with an [ID].

@@ -246,7 +246,8 @@ func (l *line) hasEnded() bool {
 }
 
 // drain ends the subscription when all that was sent to it has arrived. The server gives a message that meets
-// no subscription to another pull, and does not count that delivery.
+// no subscription to another pull. It takes that delivery back from its count, except the first one of a
+// message (nats-server 2.15.2, decDeliveryCount): then the message looks as if a process had ended with it.
 func (l *line) drain() {
 	if err := l.sub.Drain(); err != nil { // the connection is closed
 		l.end("")
