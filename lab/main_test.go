@@ -116,7 +116,7 @@ func TestARunKeepsRawResultsAndWritesTheReport(t *testing.T) {
 	if f.Setting("scale") != "quick" || f.Setting("left-out") == "" {
 		t.Errorf("settings %v", f.Settings)
 	}
-	contains(t, content(t, dir, "report.html"), "<svg", "conc.iter")
+	contains(t, content(t, dir, "report.html"), "<img src=\"data:", "conc.iter")
 	if len(found(t, dir, "*.svg")) == 0 {
 		t.Error("no plots")
 	}

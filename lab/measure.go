@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/machine"
 	"github.com/64ed045f/weir/lab/internal/peer"
@@ -56,7 +54,7 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	file := record.File{Settings: settings}
 	to := record.NewWriter(raw, settings)
-	bar := startProgress(stderr, plan)
+	progress := startProgress(stderr, plan)
 	runner := run.Runner{
 		Command:   child.Itself,
 		Arguments: o.childArguments,
@@ -65,12 +63,11 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 			file.Results = append(file.Results, r)
 			return to.Write(r)
 		},
-		Before: bar.before,
-		After:  bar.after,
+		Before: progress.before,
+		After:  progress.after,
 	}
 	begin := time.Now()
 	stopped := runner.Run(ctx, plan)
-	bar.stop()
 	for _, r := range file.Results {
 		if reason := record.Find(r.Notes, record.FailedNote); reason != "" {
 			say(stderr, "failed: %s: %s", r.ID, reason)
@@ -156,70 +153,29 @@ func (o *options) leftOut(plan []suite.Experiment) string {
 
 // show prints the results of one or more runs, and writes the page and the plots.
 func (o *options) show(stdout, stderr io.Writer, files []record.File, prefixes []string) error {
-	for _, file := range files {
-		var err error
+	var reports []report.Report
+	for k, file := range files {
 		if o.json {
-			err = printJSON(stdout, file)
-		} else {
-			color, width := terminal(stdout)
-			err = report.Text(stdout, file, color, width)
+			if err := printJSON(stdout, file); err != nil {
+				return err
+			}
+			continue
 		}
-		if err != nil {
+		r := report.New(file, prefixes[k])
+		if _, err := io.WriteString(stdout, r.Markdown); err != nil {
 			return err
 		}
+		reports = append(reports, r)
 	}
 	if o.json {
 		return nil
 	}
-	return o.write(stderr, files, prefixes)
-}
-
-// write writes the page, and the plots of each file with the file's prefix. It first removes all plots of
-// earlier runs, which would be taken for plots of this run.
-func (o *options) write(stderr io.Writer, files []record.File, prefixes []string) error {
 	o.chooseFolder()
-	if err := os.MkdirAll(o.out, 0o755); err != nil {
+	if err := report.Write(o.out, reports); err != nil {
 		return err
 	}
-	old, err := filepath.Glob(filepath.Join(o.out, "*.svg"))
-	if err != nil {
-		return err
-	}
-	for _, name := range old {
-		if err := os.Remove(name); err != nil {
-			return err
-		}
-	}
-	page, err := os.Create(filepath.Join(o.out, "report.html"))
-	if err != nil {
-		return err
-	}
-	err = errors.Join(report.HTML(page, files), page.Close())
-	for k, file := range files {
-		err = errors.Join(err, report.SVGs(o.out, prefixes[k], file))
-	}
-	if err == nil {
-		say(stderr, "\nIn %s: report.html, and the plots as SVG files.", o.out)
-	}
-	return err
-}
-
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
-}
-
-// terminal returns whether output to stdout should have colors, and the width of the terminal.
-func terminal(stdout io.Writer) (color bool, width int) {
-	const usual = 120
-	if !isTerminal(stdout) {
-		return false, usual
-	}
-	width, _, err := term.GetSize(int(stdout.(*os.File).Fd()))
-	if err != nil {
-		width = usual
-	}
-	return os.Getenv("NO_COLOR") == "", width
+	say(stderr, "\nIn %s: report.html, and the plots as SVG files.", o.out)
+	return nil
 }
 
 // showAgain shows the results of earlier runs: as one set if they can be joined, otherwise one after the other.

@@ -110,12 +110,11 @@ type standing struct {
 type entry struct {
 	Peer, Figure, Interval string
 	Words                  string
-	Behind                 bool
 }
 
 func entryOf(r, weir record.Row, unit string) entry {
 	over := compare(weir.Cells[unit], r.Cells[unit])
-	return entry{clean(r.Peer), figure(r.Cells[unit].Center, unit), interval(r.Cells[unit]), over.words(unit), over.behind()}
+	return entry{clean(r.Peer), figure(r.Cells[unit].Center, unit), interval(r.Cells[unit]), over.words(unit)}
 }
 
 // standings returns the claims for which there are figures.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -69,63 +70,60 @@ func settledPoints(e experiment, name string) []costPoint {
 // costGrids returns the answer to "from what task length does it pay", the overhead by length of task, and
 // the figures behind the curves.
 func costGrids(e experiment) []grid {
-	peers := slices.DeleteFunc(peersOf(e.tables), func(name string) bool { return name == peer.InPlace })
-	grids := []grid{payGrid(e, peers), overheadGrid(e, peers)}
-	for _, g := range foldedGrids(e, nil) {
-		g.Title, g.Bulk = "Time of one task, by number of tasks", true
-		grids = append(grids, g)
-	}
-	return grids
+	return append([]grid{payGrid(e), overheadGrid(e)}, foldedGrids(e)...)
 }
 
-func payGrid(e experiment, peers []string) grid {
-	g := newPeerGrid(e.suite, e.name, peers)
-	g.Title = "From what task length does it pay?"
-	g.About = "The shortest task that takes no longer than if it were run in place, on one core, one after the other."
-	g.Notes = append(g.Notes, "Interpolated between the measured lengths, at the largest number of tasks of each.")
+// newCostGrid returns a grid with a row for each peer that is compared with the work in place.
+func newCostGrid(e experiment, about, note string) grid {
+	g := newPeerGrid(e, e.tables)
+	g.rows = slices.DeleteFunc(g.rows, func(row []string) bool { return row[0] == peer.InPlace })
+	g.about, g.notes = about, []string{note}
+	return g
+}
+
+func payGrid(e experiment) grid {
+	g := newCostGrid(e, "The shortest task that takes no longer than if it were run in place, on one core, one after the other.",
+		"Interpolated between the measured lengths, at the largest number of tasks of each.")
 	for _, part := range split(e, procsKey) {
-		g.addBest(column{Name: paramText(procsKey, paramOf(part.tables[0], procsKey))}, func(name string) (cell, float64) {
+		g.addBest(column{name: paramText(procsKey, paramOf(part.tables[0], procsKey))}, func(name string) (string, float64) {
 			return payCell(settledPoints(part, name))
 		})
 	}
 	return g
 }
 
-// addBest is add for cells with a figure, of which the least is the best. A cell without one has an infinite figure.
-func (g *grid) addBest(c column, of func(peer string) (cell, float64)) {
-	var figures []float64
-	g.add(c, func(peer string) cell {
-		made, figure := of(peer)
-		figures = append(figures, figure)
-		return made
-	})
-	for k, figure := range figures {
-		g.Rows[k].Cells[len(g.Columns)-1].Best = !math.IsInf(figure, 1) && figure == slices.Min(figures)
+// addBest is add for texts with a figure, of which the least is the best. A text without one has an infinite figure.
+func (g *grid) addBest(c column, of func(peer string) (string, float64)) {
+	least := math.Inf(1)
+	for _, row := range g.rows {
+		_, figure := of(row[0])
+		least = min(least, figure)
 	}
+	g.add(c, func(peer string) string {
+		text, figure := of(peer)
+		return starred(text, figure == least && !math.IsInf(figure, 1))
+	})
 }
 
 // payCell says from what task length on the peer is at least as fast as the work in place. length is infinite
 // if the peer never was.
-func payCell(points []costPoint) (c cell, length float64) {
+func payCell(points []costPoint) (text string, length float64) {
 	slices.SortFunc(points, func(a, b costPoint) int { return cmp.Compare(a.length, b.length) })
 	for k, p := range points {
 		if p.ratio > 1 {
 			continue
 		}
 		if k == 0 {
-			return cell{Main: "at once", Side: "from " + figure(p.length, "ns")}, p.length
+			return "at once, from " + figure(p.length, "ns"), p.length
 		}
 		length := crossing(points[k-1], p)
-		return cell{Main: figure(length, "ns")}, length
+		return figure(length, "ns"), length
 	}
 	if len(points) == 0 {
-		return cell{Main: "—"}, math.Inf(1)
+		return "—", math.Inf(1)
 	}
 	last := points[len(points)-1]
-	return cell{
-		Main: "not up to " + figure(last.length, "ns"),
-		Side: times(last.ratio) + " there",
-	}, math.Inf(1)
+	return fmt.Sprintf("not up to %s: %s there", figure(last.length, "ns"), times(last.ratio)), math.Inf(1)
 }
 
 // crossing returns the length at which the ratio is 1, on a straight line between two points on logarithmic axes.
@@ -135,29 +133,25 @@ func crossing(above, below costPoint) float64 {
 }
 
 // overheadGrid shows, by length of task, the ratio of each peer's time to that of the work in place.
-func overheadGrid(e experiment, peers []string) grid {
-	g := newPeerGrid(e.suite, e.name, peers)
-	g.Title = "Time of a task over the work in place"
-	g.About = "1× is the work alone, one after the other; below it, the cores share the work."
-	g.Notes = append(g.Notes, "At the largest number of tasks measured for each length.")
-	inPlace := row{Name: "one task in place"}
+func overheadGrid(e experiment) grid {
+	g := newCostGrid(e, "Time of a task over the work in place: 1× is the work alone, one after the other; below it, the cores share the work.",
+		"At the largest number of tasks measured for each length.")
 	for _, set := range split(e, procsKey, "roots") {
 		length, ok := settled(set, peer.InPlace)
 		if !ok {
 			continue
 		}
-		inPlace.Cells = append(inPlace.Cells, cell{Main: figure(length.length, "ns")})
 		first := set.tables[0]
-		c := column{Group: paramText(procsKey, paramOf(first, procsKey)), Name: paramText("roots", paramOf(first, "roots"))}
-		g.addBest(c, func(name string) (cell, float64) {
+		name := fmt.Sprintf("%s, %s: %s in place",
+			paramText(procsKey, paramOf(first, procsKey)), paramText("roots", paramOf(first, "roots")), figure(length.length, "ns"))
+		g.addBest(column{name: name}, func(name string) (string, float64) {
 			p, ok := settled(set, name)
 			if !ok {
-				return cell{Main: "—"}, math.Inf(1)
+				return "—", math.Inf(1)
 			}
-			return cell{Main: times(p.ratio)}, p.ratio
+			return times(p.ratio), p.ratio
 		})
 	}
-	g.Rows = slices.Insert(g.Rows, 0, inPlace)
 	return g
 }
 

@@ -18,66 +18,77 @@ import (
 // ofReached is the unit of a ratio: what a server serves, over what the server with just enough load serves.
 const ofReached = "of-reached"
 
-// httpColumns are the figures of the table.
-var httpColumns = []struct{ group, name, unit string }{
-	{"answers a second", "served in time", "good/s"},
-	{"answers a second", "% of capacity", "good-%"},
-	{"answers a second", "% of " + suite.JustEnough, ofReached},
-	{"answers a second", "served at all", "served/s"},
-	{"answers a second", "refused", "refused/s"},
-	{"the backend", "time for one", "service-ns"},
-	{"the backend", "% busy", "busy-%"},
-	{"latency of the served", "median", "p50-ns"},
-	{"latency of the served", "p99", "p99-ns"},
-	{"latency of the served", "longest", "max-ns"},
-	{"latency of the refused", "median", "refused-p50-ns"},
-	{"latency of the refused", "p99", "refused-p99-ns"},
-	{"what must not be", "other answers", "other"},
-	{"what must not be", "broken", "broken"},
-	{"what must not be", "lost", "lost"},
-	{"the server", "peak memory", "peak-B"},
-	{"the server", "second half", "growth"},
-	{"the server", "goroutines", "peak-goroutines"},
-	{"the server", "handlers", "peak-running"},
-	{"the server", "shutdown", "shutdown-ns"},
-	{"the server", "cores", "server-cores"},
-	{"the load", "sent a second", "sent/s"},
-	{"the load", "unsent a second", "unsent/s"},
-	{"the load", "p99 too late", "lag-p99-ns"},
-	{"the load", "cores", "load-cores"},
+// httpRows are the figures of the table.
+var httpRows = []struct{ name, unit string }{
+	{"answers a second: served in time", "good/s"},
+	{"answers a second: % of capacity", "good-%"},
+	{"answers a second: % of " + suite.JustEnough, ofReached},
+	{"answers a second: served at all", "served/s"},
+	{"answers a second: refused", "refused/s"},
+	{"the backend: time for one", "service-ns"},
+	{"the backend: % busy", "busy-%"},
+	{"latency of the served: median", "p50-ns"},
+	{"latency of the served: p99", "p99-ns"},
+	{"latency of the served: longest", "max-ns"},
+	{"latency of the refused: median", "refused-p50-ns"},
+	{"latency of the refused: p99", "refused-p99-ns"},
+	{"what must not be: other answers", "other"},
+	{"what must not be: broken", "broken"},
+	{"what must not be: lost", "lost"},
+	{"the server: peak memory", "peak-B"},
+	{"the server: second half", "growth"},
+	{"the server: goroutines", "peak-goroutines"},
+	{"the server: handlers", "peak-running"},
+	{"the server: shutdown", "shutdown-ns"},
+	{"the server: cores", "server-cores"},
+	{"the load: sent a second", "sent/s"},
+	{"the load: unsent a second", "unsent/s"},
+	{"the load: p99 too late", "lag-p99-ns"},
+	{"the load: cores", "load-cores"},
 }
 
-func httpGrid(t record.Table) grid {
-	g := newPeerGrid(t.Suite, t.Experiment, peersOf([]record.Table{t}))
-	g.About = "Requests come at a steady rate, whatever becomes of the earlier ones; capacity and offered are requests a second."
-	g.Params = paramsText(t.Params, t.Procs)
+// httpGrid has a row for each figure and a column for each server.
+func httpGrid(e experiment, t record.Table) grid {
+	g := newGrid(e)
+	g.about = "Requests come at a steady rate, whatever becomes of the earlier ones; capacity and offered are requests a second."
+	g.params = paramsText(t.Params, t.Procs)
 	g.addFailures(t)
-	for _, c := range httpColumns {
-		at := column{Group: c.group, Name: c.name}
-		if _, ok := reached(t); ok && c.unit == ofReached {
-			g.add(at, func(peer string) cell { return reachedCell(t, peer) })
-		}
-		if !slices.Contains(t.Units, c.unit) {
+	for _, r := range t.Rows {
+		g.columns = append(g.columns, column{name: r.Peer})
+	}
+	_, hasMost := reached(t)
+	for _, at := range httpRows {
+		var of func(server string) string
+		switch {
+		case at.unit == ofReached && hasMost:
+			of = func(server string) string { return reachedCell(t, server) }
+		case slices.Contains(t.Units, at.unit):
+			top := record.Row{} // most rows have no best
+			switch at.unit {
+			case "good/s": // in the order of the time per request
+				top, _ = best(t.Rows, "ns/op", competes)
+			case "p99-ns", "peak-B":
+				top, _ = best(t.Rows, at.unit, competes)
+			}
+			of = func(server string) string { return figureCell(t, server, at.unit, top) }
+		default:
 			continue
 		}
-		top := record.Row{} // most columns have no best
-		switch c.unit {
-		case "good/s": // in the order of the time per request
-			top, _ = best(t.Rows, "ns/op", competes)
-		case "p99-ns", "peak-B":
-			top, _ = best(t.Rows, c.unit, competes)
+		row := []string{at.name}
+		for _, r := range t.Rows {
+			row = append(row, of(r.Peer))
 		}
-		g.add(at, func(peer string) cell { return figureCell(t, peer, c.unit, top) })
+		g.rows = append(g.rows, row)
 	}
-	if len(g.Columns) > 0 {
-		g.Leads = httpLeads(t)
-		g.Notes = []string{
-			"Served in time are those whose latency is at most the patience. A latency counts from the moment at which the request was due.",
-			"The capacity is that of a backend that takes 20 ms for a request to the nanosecond. Sleeps last longer: time for one is how long they did, and % busy how much of that time the backend had a request in each of its places.",
-			"Lost are requests that the server has let in and not answered, its shutdown under load included. Second half: the most memory then, over that of the first half.",
-		}
-	}
+	g.leads = httpLeads(t)
 	return g
+}
+
+// httpNotes stand once below all tables of the suite.
+var httpNotes = []string{
+	"Served in time are those whose latency is at most the patience. A latency counts from the moment at which the request was due.",
+	"The capacity is that of a backend that takes 20 ms for a request to the nanosecond. Sleeps last longer: time for one is how long they did, and % busy how much of that time the backend had a request in each of its places.",
+	"Lost are requests that the server has let in and not answered, its shutdown under load included. Second half: the most memory then, over that of the first half.",
 }
 
 func competes(name string) bool { return name != suite.JustEnough }
@@ -89,14 +100,14 @@ func reached(t record.Table) (perSecond float64, ok bool) {
 	return c.Center, usable(c) && c.Center > 0
 }
 
-func reachedCell(t record.Table, peer string) cell {
+func reachedCell(t record.Table, peer string) string {
 	most, ok := reached(t)
 	r, _ := rowOf(t, peer)
 	good := r.Cells["good/s"]
 	if !ok || !usable(good) || !competes(peer) {
-		return cell{Main: "—"}
+		return "—"
 	}
-	return cell{Main: significant(100 * good.Center / most)}
+	return significant(100 * good.Center / most)
 }
 
 // httpLeads says what share of the capacity each server uses.
@@ -129,53 +140,36 @@ func httpLeads(t record.Table) []string {
 func httpPictures(e experiment) []picture {
 	var list []picture
 	for _, t := range e.tables {
-		capacity := number(paramOf(t, "capacity"))
 		for _, c := range []struct {
-			key, title, unit string
-			level            float64
-		}{
-			{"good-curve", "Served in time, a second", "requests", capacity},
-			{"memory-curve", "Memory of the server", "B", 0},
-		} {
+			key, title string
+			scale      float64
+		}{{"good-curve", "served in time, a second", 1}, {"memory-curve", "memory of the server, MB", 1e-6}} {
 			var curves []curve
 			for _, r := range t.Rows {
-				if points := pointsOf(note(r.Notes, c.key)); len(points) > 1 && competes(r.Peer) {
+				if points := pointsOf(note(r.Notes, c.key), c.scale); len(points) > 1 && competes(r.Peer) {
 					curves = append(curves, curve{clean(r.Peer), points})
 				}
 			}
-			if len(curves) == 0 {
-				continue
+			if len(curves) > 0 {
+				p := newPlot(curves, "seconds, last round", c.title)
+				p.Y.Min = 0
+				list = append(list, draw(fileName(whereOf(t), c.key), whereOf(t), p, 0))
 			}
-			below := "over seconds, last round · " + paramsText(t.Params, t.Procs)
-			list = append(list, drawOverTime(frame{name: nameOfPicture(t, c.key), title: c.title, below: below}, c.unit, c.level, curves))
 		}
 	}
 	return list
 }
 
-// pointsOf parses points such as "0.5:12 1.5:13". It leaves out invalid points.
-func pointsOf(text string) plotter.XYs {
+// pointsOf parses points such as "0.5:12 1.5:13", and scales them. It leaves out invalid points.
+func pointsOf(text string, scale float64) plotter.XYs {
 	var points plotter.XYs
 	for word := range strings.FieldsSeq(text) {
 		at, value, _ := strings.Cut(word, ":")
 		x, errX := strconv.ParseFloat(at, 64)
 		y, errY := strconv.ParseFloat(value, 64)
 		if errX == nil && errY == nil && x >= 0 && y >= 0 && x < 1e6 && y < 1e15 {
-			points = append(points, plotter.XY{X: x, Y: y})
+			points = append(points, plotter.XY{X: x, Y: y * scale})
 		}
 	}
 	return points
-}
-
-func drawOverTime(f frame, unit string, level float64, curves []curve) picture {
-	p := newPlot()
-	p.X.Min, p.Y.Min, p.Y.Max = 0, 0, 1
-	addCurves(p, curves)
-	if level > 0 && level < 1e15 {
-		addLevel(p, level)
-	}
-	p.Y.Max *= 1.08
-	p.X.Tick.Marker, p.Y.Tick.Marker = evenly{unit: "s"}, evenly{unit: unit}
-	f.height = 230
-	return f.draw(p)
 }

@@ -120,16 +120,16 @@ func entryMarkdown(e entry, named bool) string {
 // Behaviour returns the table of scenarios, and of what each library does in them. It is empty if the file
 // has no scenarios.
 func Behaviour(file record.File) string {
-	g := gridOf(file, suiteBehaviour, "")
-	text := verdictsMarkdown(g, verdictText)
+	g := behaviourGrid(behaviours(experiments(record.Tables(file.Results))))
+	text := g.markdown("scenario")
 	if text == "" {
 		return ""
 	}
 	text += fmt.Sprintf("\n✓ passes, – does not offer it. %s.\n", escapeMarkdown(origin(file, nil)))
-	for _, d := range g.Details {
-		if d.Verdict == unmeasured {
+	for _, r := range g.reasons {
+		if r.verdict == unmeasured {
 			text += fmt.Sprintf("\nNot measured: %s in %s: %s.\n",
-				escapeMarkdown(d.Peer), escapeMarkdown(d.Row), escapeMarkdown(strings.TrimSuffix(d.Text, ".")))
+				escapeMarkdown(r.peer), escapeMarkdown(r.row), escapeMarkdown(strings.TrimSuffix(r.text, ".")))
 		}
 	}
 	return text
@@ -137,43 +137,29 @@ func Behaviour(file record.File) string {
 
 // Features returns the table of features by library. It is empty if the file has none.
 func Features(file record.File) string {
-	return verdictsMarkdown(gridOf(file, suiteSurvey, "feature"), verdict.Sign)
-}
-
-// gridOf returns the grid of an experiment; it is empty if there is none.
-func gridOf(file record.File, suite, experiment string) grid {
-	for _, c := range shape(record.Tables(file.Results)) {
-		for _, g := range c.Grids {
-			if g.Suite == suite && g.Experiment == experiment {
-				return g
-			}
+	for _, e := range experiments(record.Tables(file.Results)) {
+		if e.is(suiteSurvey, "feature") {
+			return featureGrid(e).markdown("library")
 		}
 	}
-	return grid{}
+	return ""
 }
 
-func verdictsMarkdown(g grid, text func(verdict) string) string {
-	head := []string{g.Corner}
-	for _, c := range g.Columns {
-		head = append(head, escapeMarkdown(c.Name))
+// markdown returns the table of the grid; corner stands above the names.
+func (g grid) markdown(corner string) string {
+	head := []string{corner}
+	for _, c := range g.columns {
+		head = append(head, escapeMarkdown(c.name))
 	}
 	var rows [][]string
-	for _, r := range g.Rows {
-		cells := []string{escapeMarkdown(strings.TrimSpace(r.Name + " " + r.Tag))}
-		for _, c := range r.Cells {
-			cells = append(cells, escapeMarkdown(text(c.Verdict)))
+	for _, row := range g.rows {
+		var cells []string
+		for _, cell := range row {
+			cells = append(cells, escapeMarkdown(cell))
 		}
 		rows = append(rows, cells)
 	}
 	return tableMarkdown(head, "---", rows)
-}
-
-// verdictText returns a verdict as a short text that is readable without colour.
-func verdictText(v verdict) string {
-	if v.Class() == "fail" {
-		return v.Sign() + " " + string(v)
-	}
-	return v.Sign()
 }
 
 var markdownEscapes = strings.NewReplacer(

@@ -70,7 +70,7 @@ func figure(value float64, unit string) string {
 	if kindOf(unit) != kindTime && math.Abs(value) < 1 {
 		// A fraction of an indivisible thing is what the runtime does now and then.
 		if value > 0 && value < 0.01 {
-			return strings.TrimSpace("<0.01 " + suffix)
+			return strings.TrimSpace("under 0.01 " + suffix)
 		}
 		return strings.TrimSpace(strconv.FormatFloat(value, 'f', 2, 64) + " " + suffix)
 	}

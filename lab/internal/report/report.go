@@ -1,18 +1,18 @@
-// Package report shows measurements to people: as tables for a terminal, as one
-// HTML page with plots, as SVG files, and as the tables of a README.
-//
-// All of them say the same, because all are made in the same way: a [record.File] becomes chapters of grids
-// and pictures, and only then text or HTML.
+// Package report shows measurements to people: as one document in Markdown, with plots as SVG files, and as the tables of
+// a README. A terminal shows the document as it is, and a page of HTML is made from it.
 package report
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
-	"github.com/64ed045f/weir/lab/internal/theirs"
+	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
 // Suites with a presentation of their own.
@@ -23,14 +23,6 @@ const (
 	suiteHTTP      = "http"
 	suiteSurvey    = "survey"
 )
-
-// A chapter is the presentation of one suite.
-type chapter struct {
-	ID                 string // on the page
-	Name, Title, About string
-	Grids              []grid
-	Pictures           []picture
-}
 
 // An experiment is a set of tables that differ only in their parameters.
 type experiment struct {
@@ -62,45 +54,42 @@ func experiments(tables []record.Table) []experiment {
 	return list
 }
 
-// shape makes the chapters of all results, without their pictures.
-func shape(tables []record.Table) []chapter {
-	var list []chapter
-	figures := theirs.All()
-	var scenarios []experiment
-	for _, e := range experiments(tables) {
-		if len(list) == 0 || list[len(list)-1].Name != e.suite {
-			about := suiteTitle(e.suite)
-			list = append(list, chapter{Name: e.suite, Title: about.title, About: about.about})
-		}
-		c := &list[len(list)-1]
-		switch {
-		case e.suite == suiteBehaviour:
-			scenarios = append(scenarios, e)
-			c.Grids = []grid{behaviourGrid(scenarios)}
-		case e.is(suiteSurvey, "feature"):
-			c.Grids = append(c.Grids, featureGrid(e))
-		case e.is(suiteCost, "curve"):
-			c.Grids = append(c.Grids, costGrids(e)...)
-		case e.suite == suiteHTTP:
-			for _, t := range e.tables {
-				c.Grids = append(c.Grids, httpGrid(t))
-			}
-		default:
-			c.Grids = append(c.Grids, experimentGrids(e, figures)...)
+// about returns the sentence that describes one operation of the experiment.
+func (e experiment) about() string {
+	for _, known := range suite.Plan(suite.Scale{Full: true, Cores: 2}) {
+		if known.ID.Suite == e.suite && known.ID.Experiment == e.name && e.suite != suiteBehaviour {
+			return sentence(known.About)
 		}
 	}
-	return list
+	return ""
 }
 
-// illustrated is like shape, but with the pictures.
-func illustrated(tables []record.Table) []chapter {
-	list := shape(tables)
-	usual := usualProcs(tables)
-	for _, e := range experiments(tables) {
-		k := slices.IndexFunc(list, func(c chapter) bool { return c.Name == e.suite })
-		list[k].Pictures = append(list[k].Pictures, experimentPictures(e, usual)...)
+// sentence makes a sentence of a phrase from a list.
+func sentence(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + strings.TrimSuffix(s[size:], ".") + "."
+}
+
+// grids returns the tables of an experiment.
+func grids(e experiment) (list []grid) {
+	switch {
+	case e.is(suiteSurvey, "feature"):
+		return []grid{featureGrid(e)}
+	case e.is(suiteCost, "curve"):
+		return costGrids(e)
+	case e.suite == suiteHTTP:
+		for _, t := range e.tables {
+			list = append(list, httpGrid(e, t))
+		}
+		list[len(list)-1].notes = httpNotes
+		return list
 	}
-	return list
+	return experimentGrids(e)
+}
+
+// behaviours returns the experiments that are scenarios.
+func behaviours(list []experiment) []experiment {
+	return slices.DeleteFunc(slices.Clone(list), func(e experiment) bool { return e.suite != suiteBehaviour })
 }
 
 // usualProcs returns the GOMAXPROCS of most of the experiments that have only one value of it.

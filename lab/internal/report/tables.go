@@ -13,64 +13,68 @@ import (
 
 // A grid is a table that is ready to be shown.
 type grid struct {
-	Suite, Experiment string
-	Title, About      string // of the experiment
-	Params            string // parameters that hold for the whole grid
+	suite, experiment string
+	about             string // of the experiment
+	params            string // parameters that hold for the whole grid
 
-	Corner  string // text above the names
-	Columns []column
-	Rows    []row
-	Foot    []row // how Weir stands in each column
+	columns []column
+	rows    [][]string // each begins with its name
 
-	Leads   []string // how Weir stands, in sentences
-	Notes   []string // what a reader must know about the figures
-	Details []detail
-
-	peers []string // the names in the rows of measured peers
-
-	// Bulk marks figures that are also drawn; a terminal leaves them out.
-	Bulk bool
+	leads   []string // how Weir stands, in sentences
+	notes   []string // what a reader must know about the figures
+	reasons []reason
 }
 
+// A column has figures of one unit of one table, if it has a table.
 type column struct {
-	Group, Name string
-
-	table record.Table // the table of the column's figures, if they are from one table
-	unit  string       // the unit of these figures
+	name  string
+	table record.Table
+	unit  string
 }
 
-type row struct {
-	Name   string
-	Tag    string // text next to the name
-	Theirs bool   // the figures are a document's
-	Cells  []cell
+// A reason says why something has a verdict.
+type reason struct{ row, peer, verdict, text string }
+
+func newGrid(e experiment) grid {
+	return grid{suite: clean(e.suite), experiment: clean(e.name), about: e.about()}
 }
 
-type cell struct {
-	Main, Side string
-	Best       bool // best of its column
-	Verdict    verdict
+// newPeerGrid returns a grid with a row for each peer, and no column yet.
+func newPeerGrid(e experiment, tables []record.Table) grid {
+	g := newGrid(e)
+	for _, name := range peersOf(tables) {
+		g.rows = append(g.rows, []string{name})
+	}
+	return g
 }
 
-// A detail is the reason of a verdict.
-type detail struct {
-	Row, Peer string
-	Verdict   verdict
-	Text      string
+// add appends a column; of returns its text for each row.
+func (g *grid) add(c column, of func(peer string) string) {
+	g.columns = append(g.columns, c)
+	for k, row := range g.rows {
+		g.rows[k] = append(row, of(row[0]))
+	}
 }
 
-// mostColumns is how many columns a grid may have before it is split into several.
-const mostColumns = 12
+// row returns the row of that name. It makes it if there is none.
+func (g *grid) row(name string) []string {
+	k := slices.IndexFunc(g.rows, func(row []string) bool { return row[0] == name })
+	if k < 0 {
+		k = len(g.rows)
+		g.rows = append(g.rows, append([]string{name}, make([]string, len(g.columns))...))
+	}
+	return g.rows[k]
+}
 
 // experimentGrids returns the grids of an experiment. That is one grid for each table; but several tables
 // that hold little more than times are folded together.
-func experimentGrids(e experiment, figures []theirs.Figure) []grid {
+func experimentGrids(e experiment) []grid {
 	if len(e.tables) > 1 && !slices.ContainsFunc(e.tables, hasFurtherUnits) {
-		return foldedGrids(e, figures)
+		return foldedGrids(e)
 	}
 	var list []grid
 	for _, t := range e.tables {
-		list = append(list, plainGrid(t, figures))
+		list = append(list, plainGrid(e, t))
 	}
 	return list
 }
@@ -81,70 +85,44 @@ func hasFurtherUnits(t record.Table) bool {
 	})
 }
 
-func newGrid(suite, name string) grid {
-	about := experimentTitle(suite, name)
-	return grid{
-		Suite: clean(suite), Experiment: clean(name), Title: about.title, About: about.about, Corner: "peer",
-	}
-}
-
-// newPeerGrid returns a grid with a row for each peer, and no column yet.
-func newPeerGrid(suite, name string, peers []string) grid {
-	g := newGrid(suite, name)
-	g.peers = peers
-	for _, peer := range peers {
-		g.Rows = append(g.Rows, row{Name: clean(peer)})
-	}
-	return g
-}
-
-// add appends a column; of returns its cell for each peer.
-func (g *grid) add(c column, of func(peer string) cell) {
-	g.Columns = append(g.Columns, c)
-	for k, peer := range g.peers {
-		g.Rows[k].Cells = append(g.Rows[k].Cells, of(peer))
-	}
-}
-
 // plainGrid returns the grid of one table: a row for each peer, a column for each unit.
-func plainGrid(t record.Table, figures []theirs.Figure) grid {
-	g := newPeerGrid(t.Suite, t.Experiment, peersOf([]record.Table{t}))
-	g.Params = paramsText(t.Params, t.Procs)
+func plainGrid(e experiment, t record.Table) grid {
+	g := newPeerGrid(e, []record.Table{t})
+	g.params = paramsText(t.Params, t.Procs)
 	g.addFailures(t)
-	if len(t.Units) == 0 {
-		g.Rows = nil
-		return g
-	}
 	for k, unit := range t.Units {
 		top, _ := best(t.Rows, unit, notInPlace)
-		g.add(column{Name: unitTitle(unit), table: t, unit: unit}, func(peer string) cell { return figureCell(t, peer, unit, top) })
+		g.add(column{unitTitle(unit), t, unit}, func(peer string) string { return figureCell(t, peer, unit, top) })
 		if k > 0 {
 			continue
 		}
 		for _, competes := range []func(string) bool{isPlain, isWeir} {
 			if base, ok := best(t.Rows, unit, competes); ok {
-				g.add(column{Name: "against " + clean(base.Peer)}, func(peer string) cell { return againstCell(t, peer, base, unit) })
+				g.add(column{name: "against " + clean(base.Peer)}, func(peer string) string { return againstCell(t, peer, base, unit) })
 			}
 		}
+	}
+	if len(t.Units) == 0 {
+		return g
 	}
 	if weir, ok := best(t.Rows, t.Units[0], isWeir); ok {
 		// The form that is best in the first unit stands for the library in all units. A library that wins on
 		// time with one form and on memory with another wins on neither.
 		for k, unit := range t.Units {
 			if lead := leadSentence(t.Rows, weir, unit); lead != "" && (k == 0 || unit == "peak-B") {
-				g.Leads = append(g.Leads, lead)
+				g.leads = append(g.leads, lead)
 			}
 		}
 	}
-	g.addTheirs(figures)
+	g.addTheirs()
 	return g
 }
 
 // addFailures adds the peers that failed, and their reasons.
 func (g *grid) addFailures(t record.Table) {
 	for _, r := range t.Rows {
-		if reason := note(r.Notes, record.FailedNote); reason != "" {
-			g.Details = append(g.Details, detail{clean(r.Peer), paramsText(t.Params, t.Procs), fails, reason})
+		if text := note(r.Notes, record.FailedNote); text != "" {
+			g.reasons = append(g.reasons, reason{r.Peer, paramsText(t.Params, t.Procs), fails, text})
 		}
 	}
 }
@@ -153,31 +131,38 @@ func isGo(name string) bool       { return name == peer.Go }
 func isPlain(name string) bool    { return name == peer.Go || name == peer.Made } // no table has both
 func notInPlace(name string) bool { return name != peer.InPlace }
 
-// figureCell returns the cell of a peer's figure in a table; top is the row that is best in the unit.
-func figureCell(t record.Table, peer, unit string, top record.Row) cell {
+// figureCell returns a peer's figure in a table; top is the row that is best in the unit.
+func figureCell(t record.Table, peer, unit string, top record.Row) string {
 	r, _ := rowOf(t, peer)
 	c, ok := r.Cells[unit]
 	if !ok || !usable(c) {
 		if note(r.Notes, record.FailedNote) != "" {
-			return cell{Main: "failed", Verdict: fails}
+			return "✗ failed"
 		}
-		return cell{Main: "—"}
+		return "—"
 	}
-	out := cell{Main: figure(c.Center, unit), Side: interval(c)}
-	if kindOf(unit) != kindTime && c.Low == c.High {
-		out.Side = "" // a count that never varies is exact
-	}
+	text := figure(c.Center, unit)
 	// Several may be best: allocations are often 0 for more than one.
-	out.Best = notInPlace(r.Peer) && top.Peer != "" && out.Main == figure(top.Cells[unit].Center, unit)
-	return out
+	isBest := notInPlace(r.Peer) && top.Peer != "" && text == figure(top.Cells[unit].Center, unit)
+	if kindOf(unit) == kindTime || c.Low != c.High { // a count that never varies is exact
+		text += " " + interval(c)
+	}
+	return starred(text, isBest)
 }
 
-func againstCell(t record.Table, peer string, base record.Row, unit string) cell {
+func starred(text string, isBest bool) string {
+	if isBest {
+		return "★ " + text
+	}
+	return text
+}
+
+func againstCell(t record.Table, peer string, base record.Row, unit string) string {
 	if peer == base.Peer {
-		return cell{}
+		return ""
 	}
 	r, _ := rowOf(t, peer)
-	return cell{Main: compare(r.Cells[unit], base.Cells[unit]).words(unit)}
+	return compare(r.Cells[unit], base.Cells[unit]).words(unit)
 }
 
 // leadSentence compares a form of Weir with the best other library, and with the means of the language: a
@@ -223,37 +208,22 @@ func than(a, b record.Row, unit string) string {
 	return words
 }
 
-// addTheirs adds the figures of the documents in rows below, each in the column that it belongs to. It adds
-// one note for each document.
-func (g *grid) addTheirs(figures []theirs.Figure) {
-	for _, f := range figures {
-		machine, _, _ := strings.Cut(clean(f.Machine), ",")
-		r := row{Name: clean(f.Peer), Tag: join([]string{"document " + clean(f.Document), machine}, ", "), Theirs: true}
-		found := false
-		for _, c := range g.Columns {
-			var at cell
+// addTheirs adds the figures of the documents in rows below, each in the column that it belongs to, and one note for
+// each document.
+func (g *grid) addTheirs() {
+	for _, f := range theirs.All() {
+		machine, _, _ := strings.Cut(f.Machine, ",")
+		name := fmt.Sprintf("%s, document %s, %s", f.Peer, f.Document, machine)
+		for k, c := range g.columns {
 			for _, v := range f.Values {
-				if v.Unit == c.unit && f.Stands(c.table) {
-					at.Main, found = figure(v.Value, v.Unit), true
+				if v.Unit != c.unit || !f.Stands(c.table) {
+					continue
 				}
-			}
-			r.Cells = append(r.Cells, at)
-		}
-		if !found {
-			continue
-		}
-		same := slices.IndexFunc(g.Rows, func(o row) bool { return o.Theirs && o.Name == r.Name && o.Tag == r.Tag })
-		if same < 0 {
-			g.Rows = append(g.Rows, r)
-			text := fmt.Sprintf("Document %s: its own figures (%s); no ratio is taken with them.", clean(f.Document), clean(f.Machine))
-			if !slices.Contains(g.Notes, text) {
-				g.Notes = append(g.Notes, text)
-			}
-			continue
-		}
-		for k, c := range r.Cells {
-			if c.Main != "" {
-				g.Rows[same].Cells[k] = c
+				g.row(name)[k+1] = figure(v.Value, v.Unit)
+				text := fmt.Sprintf("Document %s: its own figures (%s); no ratio is taken with them.", f.Document, f.Machine)
+				if !slices.Contains(g.notes, text) {
+					g.notes = append(g.notes, text)
+				}
 			}
 		}
 	}

@@ -8,69 +8,68 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// A verdict is what a library did in a scenario, in the words of the measurement.
-type verdict string
-
-// The verdicts that have a sign and a colour. Other verdicts are shown as they are.
+// Verdicts that stand in the tables as signs. The other verdicts of package behaviour mean that something went wrong.
 const (
-	pass       = verdict(behaviour.Pass)
-	fails      = verdict(behaviour.Fails)
-	hangs      = verdict(behaviour.Hangs)
-	crashes    = verdict(behaviour.Crashes)
-	notOffered = verdict(behaviour.NotOffered)
-	unmeasured = verdict("failed") // the measurement failed
+	pass       = string(behaviour.Pass)
+	notOffered = string(behaviour.NotOffered)
+	fails      = string(behaviour.Fails)
+	unmeasured = "failed" // the measurement failed
 )
 
 // verdictOf returns the verdict in the notes of a result.
-func verdictOf(notes []record.Setting) verdict {
-	v := verdict(note(notes, "verdict"))
+func verdictOf(notes []record.Setting) string {
+	v := note(notes, "verdict")
 	if v == "" && note(notes, record.FailedNote) != "" {
 		return unmeasured
 	}
 	return v
 }
 
-// Sign returns a sign for the verdict, for readers who scan a table.
-func (v verdict) Sign() string { return v.look()[0] }
-
-// Class returns the name of the verdict for style sheets and terminals.
-func (v verdict) Class() string { return v.look()[1] }
-
-// look returns the sign and the class.
-func (v verdict) look() [2]string {
-	switch v {
+// sign returns a sign for the verdict, for readers who scan a table.
+func sign(verdict string) string {
+	switch verdict {
 	case "":
-		return [2]string{}
+		return ""
 	case pass:
-		return [2]string{"✓", "pass"}
+		return "✓"
 	case notOffered:
-		return [2]string{"–", "none"}
+		return "–"
 	}
-	return [2]string{"✗", "fail"}
+	return "✗"
+}
+
+// verdictText returns the sign, and what went wrong.
+func verdictText(verdict string) string {
+	if s := sign(verdict); s != "✗" {
+		return s
+	}
+	return "✗ " + verdict
 }
 
 // behaviourGrid returns the grid of all scenarios: a row for each scenario, a column for each library.
 func behaviourGrid(scenarios []experiment) grid {
-	g := newGrid(suiteBehaviour, "")
-	g.Corner = "scenario"
-	var tables []record.Table
-	for _, e := range scenarios {
-		tables = append(tables, e.tables...)
-	}
-	libraries := peersOf(tables)
+	g := newGrid(experiment{suite: suiteBehaviour})
+	libraries := peersOf(tablesOf(scenarios))
 	for _, library := range libraries {
-		g.Columns = append(g.Columns, column{Name: clean(library)})
+		g.columns = append(g.columns, column{name: clean(library)})
 	}
 	for _, e := range scenarios {
 		for _, t := range e.tables {
-			r := row{Name: join([]string{clean(e.name), titleNote(t)}, " ")}
+			name := join([]string{clean(e.name), titleNote(t)}, " ")
 			if len(e.tables) > 1 {
-				r.Tag = paramsText(t.Params, t.Procs)
+				name += " " + paramsText(t.Params, t.Procs)
 			}
-			g.addVerdicts(r, func(k int) (record.Table, string) { return t, libraries[k] })
+			g.addVerdicts(name, verdictText, func(k int) (record.Table, string) { return t, libraries[k] })
 		}
 	}
 	return g
+}
+
+func tablesOf(list []experiment) (tables []record.Table) {
+	for _, e := range list {
+		tables = append(tables, e.tables...)
+	}
+	return tables
 }
 
 // titleNote returns the title of the scenario or feature, from the results.
@@ -83,62 +82,63 @@ func titleNote(t record.Table) string {
 	return ""
 }
 
-// addVerdicts appends a row: the verdict of each column, with its reason.
-func (g *grid) addVerdicts(r row, of func(column int) (record.Table, string)) {
-	for k, c := range g.Columns {
+// addVerdicts appends a row: the verdict of each column as a text, with its reason.
+func (g *grid) addVerdicts(name string, text func(verdict string) string, of func(column int) (record.Table, string)) {
+	row := []string{name}
+	for k, c := range g.columns {
 		measured, _ := rowOf(of(k))
 		v := verdictOf(measured.Notes)
-		r.Cells = append(r.Cells, cell{Main: string(v), Verdict: v})
+		row = append(row, text(v))
 		for _, key := range []string{"detail", record.FailedNote} {
 			if text := note(measured.Notes, key); text != "" && text != "-" {
-				g.Details = append(g.Details, detail{r.Name, c.Name, v, text})
+				g.reasons = append(g.reasons, reason{name, c.name, v, text})
 			}
 		}
 	}
-	g.Rows = append(g.Rows, r)
+	g.rows = append(g.rows, row)
 }
 
 // featureGrid returns the survey's table of the five features of each library.
 func featureGrid(e experiment) grid {
-	g := newGrid(e.suite, e.name)
-	g.Corner = "library"
-	g.About = "" // the experiment's About describes only one column
+	g := newGrid(e)
+	g.about = "" // the experiment's About describes only one column
 	for _, t := range e.tables {
 		name := clean(paramOf(t, "column"))
 		if title := titleNote(t); title != "" {
-			g.Notes = append(g.Notes, name+": "+title+".")
+			g.notes = append(g.notes, name+": "+title+".")
 		}
-		g.Columns = append(g.Columns, column{Name: name})
+		g.columns = append(g.columns, column{name: name})
 	}
 	for _, library := range peersOf(e.tables) {
-		g.addVerdicts(row{Name: clean(library)}, func(k int) (record.Table, string) { return e.tables[k], library })
+		g.addVerdicts(clean(library), sign, func(k int) (record.Table, string) { return e.tables[k], library })
 	}
 	return g
 }
 
-// A tally counts the verdicts of one library.
-type tally struct {
-	Library       string
-	Passed, Total int
-	Others        string // counts of the other verdicts, as text
-}
-
-// tallies returns the verdict counts of all libraries, Weir first.
-func tallies(scenarios grid) []tally {
-	var list []tally
-	for k, c := range scenarios.Columns {
-		counts := map[verdict]int{}
-		for _, r := range scenarios.Rows {
-			counts[r.Cells[k].Verdict]++
+// tallies returns the counts of all verdicts by library, Weir first: the rows of a table.
+func tallies(scenarios []experiment) (rows [][]string) {
+	tables := tablesOf(scenarios)
+	for _, library := range peersOf(tables) {
+		counts := map[string]int{}
+		for _, t := range tables {
+			r, _ := rowOf(t, library)
+			counts[verdictOf(r.Notes)]++
 		}
-		t := tally{Library: c.Name, Passed: counts[pass], Total: len(scenarios.Rows) - counts[""]}
-		for _, v := range []verdict{fails, hangs, crashes, unmeasured, notOffered} {
+		others := ""
+		for _, v := range []string{fails, string(behaviour.Hangs), string(behaviour.Crashes), unmeasured, notOffered} {
 			if n := counts[v]; n > 0 {
-				t.Others = join([]string{t.Others, fmt.Sprintf("%d %s", n, v)}, ", ")
+				others = join([]string{others, fmt.Sprintf("%d %s", n, v)}, ", ")
 			}
 		}
-		list = append(list, t)
+		rows = append(rows, []string{library, fmt.Sprintf("%d of %d", counts[pass], len(tables)-counts[""]), others})
 	}
-	slices.SortStableFunc(list, func(a, b tally) int { return b2i(isWeir(b.Library)) - b2i(isWeir(a.Library)) })
-	return list
+	slices.SortStableFunc(rows, func(a, b []string) int { return b2i(isWeir(b[0])) - b2i(isWeir(a[0])) })
+	return rows
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,21 +13,23 @@ import (
 )
 
 func TestThePublishedResultsMakeOnePage(t *testing.T) {
-	files := published(t)
+	var reports []report.Report
 	pictures := 0
-	for _, f := range files {
+	for k, f := range published(t) {
 		pictures += harmless(t, f)
+		reports = append(reports, report.New(f, fmt.Sprint("run ", k)))
 	}
-	s := page(t, files...)
-	visible(t, s)
-	if n := strings.Count(s, "<svg"); n != pictures || n < 20 {
+	s, err := report.HTML(reports)
+	check.OK(t, err)
+	checkPage(t, s)
+	if n := strings.Count(s, "<img"); n != pictures || n < 20 {
 		t.Errorf("%d pictures, and %d files of them", n, pictures)
 	}
-	if tables, reasons := strings.Count(s, "<table"), strings.Count(s, "<details"); tables < 20 || reasons < 20 {
-		t.Errorf("only %d tables, and %d reasons", tables, reasons)
+	if tables := strings.Count(s, "<table"); tables < 20 {
+		t.Errorf("only %d tables", tables)
 	}
 	for _, want := range []string{
-		"go run ./lab -full", "Weir is ahead in", "Where Weir is behind", "Scenarios passed", `class="reasons"`,
+		"go run ./lab -full", "Weir is ahead in", "Where Weir is behind", ">Scenarios<", "✗ hangs", "<li>05 a limit of 1&lt;&lt;32, ants hangs: ",
 		"rill, tunny, varmq and golang-queue", "are not measured", "five published texts about goroutine pools",
 	} {
 		if !strings.Contains(s, want) {
@@ -36,7 +39,9 @@ func TestThePublishedResultsMakeOnePage(t *testing.T) {
 }
 
 func TestAReportOfNothingSaysSo(t *testing.T) {
-	for _, s := range []string{page(t), text(t, record.File{}, false, 80)} {
+	page, err := report.HTML(nil)
+	check.OK(t, err)
+	for _, s := range []string{page, report.New(record.File{}, "").Markdown} {
 		if !strings.Contains(s, "Nothing was measured") {
 			t.Errorf("got %q", s)
 		}
@@ -78,18 +83,6 @@ func TestHostileNamesAreHarmless(t *testing.T) {
 	}
 }
 
-func TestTheBestIsBoldInColor(t *testing.T) {
-	content, err := os.ReadFile(filepath.Join("testdata", "ratios.txt"))
-	check.OK(t, err)
-	s := text(t, results(t, strings.Split(string(content), begin)[1]), true, 120)
-	if !strings.Contains(s, "\x1b[1m10.0 ns\x1b[0m") || !strings.Contains(s, "The best of each column is bold. ") {
-		t.Errorf("the best is not bold:\n%q", s)
-	}
-	if strings.Contains(s, "\x1b[1m1.00 ns") || strings.Contains(s, "\x1b[1m20.0 ns") {
-		t.Errorf("another is bold:\n%q", s)
-	}
-}
-
 func TestSVGsOfSeveralRunsLieSideBySide(t *testing.T) {
 	dir := t.TempDir()
 	var f record.File
@@ -98,14 +91,13 @@ func TestSVGsOfSeveralRunsLieSideBySide(t *testing.T) {
 			ID: record.ID{Suite: "dispatch", Experiment: "burst", Peer: peer, Procs: 2}, Values: []record.Value{{Unit: "ns/op", Value: 1}},
 		})
 	}
-	for _, prefix := range []string{"", "run1", "../Run 2"} {
-		check.OK(t, report.SVGs(dir, prefix, f))
-	}
-	names, err := filepath.Glob(filepath.Join(dir, "*"))
+	check.OK(t, os.WriteFile(filepath.Join(dir, "old.svg"), nil, 0o600)) // of an earlier run
+	check.OK(t, report.Write(dir, []report.Report{report.New(f, ""), report.New(f, "run1"), report.New(f, "../Run 2")}))
+	names, err := filepath.Glob(filepath.Join(dir, "*.svg"))
 	check.OK(t, err)
 	for k := range names {
 		names[k] = filepath.Base(names[k])
 	}
-	const name = "dispatch-burst-gomaxprocs-2.svg"
+	const name = "dispatch-burst-gomaxprocs-2-time.svg"
 	check.Equal(t, "files", strings.Join(names, " "), name+" run-2-"+name+" run1-"+name)
 }
