@@ -142,86 +142,28 @@ func newConcResult(limit int) *pool.ResultPool[int] {
 }
 
 func openConc(limit int, work Work) Runner {
-	p, tasks := newConc(limit), work.plain()
-	return runner{
-		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				p.Go(tasks.task(i))
-			}
-		},
-		wait: func() {
-			p.Wait()
-			p = newConc(limit)
-		},
-	}
+	return openSets(work.plain(), func() *pool.Pool { return newConc(limit) }, silent((*pool.Pool).Wait)).asRunner()
 }
 
 func openConcError(limit int, work Work) Runner {
-	p, tasks := newConcError(limit), work.failing()
-	return runner{
-		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				p.Go(tasks.task(i))
-			}
-		},
-		wait: func() {
-			must(p.Wait())
-			p = newConcError(limit)
-		},
-	}
+	return openSets(work.failing(), func() *pool.ErrorPool { return newConcError(limit) }, (*pool.ErrorPool).Wait).asRunner()
 }
 
 func openConcResult(limit int, work Work) Runner {
-	p, tasks := newConcResult(limit), work.valued()
-	return runner{
-		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				p.Go(tasks.task(i))
-			}
-		},
-		wait: func() {
-			p.Wait()
-			p = newConcResult(limit)
-		},
-	}
+	return openSets(work.valued(), func() *pool.ResultPool[int] { return newConcResult(limit) },
+		silent(func(p *pool.ResultPool[int]) { p.Wait() })).asRunner()
 }
 
 func openConcContext(ctx context.Context, limit int, work GroupWork) group {
-	p, tasks := newConcContext(ctx, limit), work.plain()
-	return group{
-		runner{
-			submit: func(lo, hi int) {
-				for i := lo; i < hi; i++ {
-					p.Go(tasks.task(i))
-				}
-			},
-			close: func() { must(p.Wait()) }, // cancels the context of an empty pool
-		},
-		func() error {
-			err := p.Wait()
-			p = newConcContext(ctx, limit)
-			return err
-		},
-	}
+	return openSets(work.plain(), func() *pool.ContextPool { return newConcContext(ctx, limit) }, (*pool.ContextPool).Wait)
 }
 
 func openConcStream(limit int, work Work) Runner {
-	p := newConcStream(limit)
-	tasks := formed(work, func(run func()) stream.Task {
+	callbacks := formed(work, func(run func()) stream.Task {
 		return func() stream.Callback {
 			run()
 			return func() {}
 		}
 	})
-	return runner{
-		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				p.Go(tasks.task(i))
-			}
-		},
-		wait: func() {
-			p.Wait()
-			p = newConcStream(limit)
-		},
-	}
+	return openSets(callbacks, func() *stream.Stream { return newConcStream(limit) }, silent((*stream.Stream).Wait)).asRunner()
 }

@@ -31,7 +31,7 @@ func errgroupPeers() []Peer {
 					group.SetLimit(limit)
 					return group
 				}
-				return openSets(work.failing(), newGroup, func() {})
+				return openSets(work.failing(), newGroup, (*errgroup.Group).Wait).asRunner()
 			},
 		},
 		{
@@ -90,35 +90,16 @@ func collectErrgroup(limit, n int, fn func(i int) (int, error)) ([]int, error) {
 
 // openErrgroup makes a new group after each Wait: the documentation says not to reuse a group for other tasks.
 func openErrgroup(limit int, work Work) Runner {
-	return openSets(work.failing(), func() *errgroup.Group { return newErrgroup(limit) }, func() {})
+	return openSets(work.failing(), func() *errgroup.Group { return newErrgroup(limit) }, (*errgroup.Group).Wait).asRunner()
 }
 
 // openErrgroupGroup makes a new group after each Wait, as the context of the old group is cancelled.
 func openErrgroupGroup(parent context.Context, limit int, work GroupWork) Group {
-	var g *errgroup.Group
-	var tasks tasks[func() error]
-	renew := func() {
-		var ctx context.Context
-		g, ctx = errgroup.WithContext(parent)
+	return openGroups(func() (*errgroup.Group, tasks[func() error]) {
+		g, ctx := errgroup.WithContext(parent)
 		g.SetLimit(limit)
-		tasks = work.bound(ctx)
-	}
-	renew()
-	return group{
-		runner{
-			submit: func(lo, hi int) {
-				for i := lo; i < hi; i++ {
-					g.Go(tasks.task(i))
-				}
-			},
-			close: func() { must(g.Wait()) }, // cancels the context of an empty group
-		},
-		func() error {
-			err := g.Wait()
-			renew()
-			return err
-		},
-	}
+		return g, work.bound(ctx)
+	}, (*errgroup.Group).Wait)
 }
 
 func openErrgroupCounted(limit int, work Work) Runner {

@@ -72,114 +72,92 @@ func (s setting) of(p peer.Peer) setting {
 	return s
 }
 
-// forAll runs the check for each peer that has the field, in each setting. It returns how many have it.
-func forAll(t *testing.T, field string, all []setting, check func(p peer.Peer, s setting) error) (found int) {
-	t.Helper()
-	for _, p := range peer.All() {
-		if !has(p, field) {
-			continue
-		}
-		found++
-		t.Run(field+"/"+p.Name, func(t *testing.T) {
-			for _, s := range all {
-				if err := check(p, s.of(p)); err != nil {
-					t.Errorf("%v: %v", s, err)
-				}
-			}
-		})
-	}
-	if found == 0 {
-		t.Errorf("no peer was checked: %s", field)
-	}
-	return found
+// A test checks what a peer promises by one of its fields.
+type test struct {
+	name, field string
+	settings    []setting
+	alone       bool // there is one producer, and the tasks differ
+	check       func(p peer.Peer, s setting) error
 }
 
-func TestEachTaskRunsOnceInEachForm(t *testing.T) {
+// fitting returns the settings that the test has.
+func (c test) fitting(all []setting) []setting {
+	return slices.DeleteFunc(all, func(s setting) bool { return c.alone && (s.producers > 1 || s.same) })
+}
+
+// tests are all tests of a peer: in each form each task runs once and the limit holds, and what only one form promises.
+var tests = func() []test {
+	var list []test
 	for _, f := range forms {
-		forAll(t, f.name, f.in(settings()), f.checkOnce)
+		list = append(list, test{"once", f.name, settings(), f.alone, f.checkOnce}, test{"limit", f.name, crowded(), f.alone, f.checkLimit})
 	}
-}
-
-func TestEachFormHoldsItsLimit(t *testing.T) {
-	for _, f := range forms {
-		forAll(t, f.name, f.in(crowded()), f.checkLimit)
-	}
-}
-
-// in are the settings that the form has.
-func (f form) in(all []setting) []setting {
-	return slices.DeleteFunc(all, func(s setting) bool { return f.alone && (s.producers > 1 || s.same) })
-}
-
-func TestQueuedNeverMakesSubmitWait(t *testing.T) {
-	forAll(t, "Queued", crowded(), func(p peer.Peer, s setting) error {
-		s.tasks = 1500 // more than any queue that is made beforehand
-		return checkQueued(p.Queued, s)
-	})
-}
-
-func TestGroupsEndByTheFirstErrorAndWithTheirParent(t *testing.T) {
-	forAll(t, "Group", crowded(), func(p peer.Peer, s setting) error { return checkGroupError(p.Group, s) })
-	forAll(t, "Group", crowded(), func(p peer.Peer, s setting) error { return checkGroupParent(p.Group, s) })
-}
-
-func TestCollectReturnsTheErrorOfATask(t *testing.T) {
-	forAll(t, "Collect", crowded(), func(p peer.Peer, s setting) error { return checkCollectError(p.Collect, s) })
-}
-
-func TestStreamDoesNotWaitForItsEnd(t *testing.T) {
-	forAll(t, "Stream", crowded(), func(p peer.Peer, s setting) error { return checkFlow(p.Stream, s) })
-}
-
-func TestSortSorts(t *testing.T) {
-	var all []setting
+	var lengths, fibonacci, pools []setting
 	for _, limit := range []int{1, 2, 8} {
-		all = append(all, setting{limit: limit, tasks: 10}, setting{limit: limit, tasks: 20_000})
+		lengths = append(lengths, setting{limit: limit, tasks: 10}, setting{limit: limit, tasks: 20_000})
+		fibonacci = append(fibonacci, setting{limit: limit})
 	}
-	forAll(t, "Sort", all, func(p peer.Peer, s setting) error { return checkSort(p.Sort, s) })
-}
-
-func TestFibonacciIsRight(t *testing.T) {
-	all := []setting{{limit: 1}, {limit: 2}, {limit: 8}}
-	found := forAll(t, "Fibonacci", all, func(p peer.Peer, s setting) error {
-		if got := p.Fibonacci(s.limit, 15); got != 610 {
-			return fmt.Errorf("%d, want 610", got)
-		}
-		return nil
-	})
-	if found < 4 {
-		t.Errorf("only %d peers recur", found)
-	}
-}
-
-func TestNewLeavesNothing(t *testing.T) {
-	var all []setting
 	for _, limit := range limits {
-		all = append(all, setting{limit: limit, rounds: 3})
+		pools = append(pools, setting{limit: limit, rounds: 3})
 	}
-	forAll(t, "New", all, func(p peer.Peer, s setting) error { return checkNew(p.New, s) })
+	queues := crowded()
+	for k := range queues {
+		queues[k].tasks = 1500 // more than any queue that is made beforehand
+	}
+	return append(list,
+		test{"queued", "Queued", queues, false, func(p peer.Peer, s setting) error { return checkQueued(p.Queued, s) }},
+		test{"error", "Group", crowded(), false, func(p peer.Peer, s setting) error { return checkGroupError(p.Group, s) }},
+		test{"parent", "Group", crowded(), false, func(p peer.Peer, s setting) error { return checkGroupParent(p.Group, s) }},
+		test{"failed", "Collect", crowded(), true, func(p peer.Peer, s setting) error { return checkCollectError(p.Collect, s) }},
+		test{"flow", "Stream", crowded(), true, func(p peer.Peer, s setting) error { return checkFlow(p.Stream, s) }},
+		test{"sort", "Sort", lengths, true, func(p peer.Peer, s setting) error { return checkSort(p.Sort, s) }},
+		test{"new", "New", pools, true, func(p peer.Peer, s setting) error { return checkNew(p.New, s) }},
+		test{"fibonacci", "Fibonacci", fibonacci, true, func(p peer.Peer, s setting) error {
+			if got := p.Fibonacci(s.limit, 15); got != 610 {
+				return fmt.Errorf("%d, want 610", got)
+			}
+			return nil
+		}},
+		test{"memory", "Open", []setting{{limit: 4, producers: 2, tasks: 500}}, false, checkMemory},
+	)
+}()
+
+func TestEachPeerDoesWhatItPromises(t *testing.T) {
+	for _, c := range tests {
+		found := 0
+		for _, p := range peer.All() {
+			if !has(p, c.field) {
+				continue
+			}
+			found++
+			t.Run(c.field+"/"+c.name+"/"+p.Name, func(t *testing.T) {
+				for _, s := range c.fitting(slices.Clone(c.settings)) {
+					if err := c.check(p, s.of(p)); err != nil {
+						t.Errorf("%v: %v", s, err)
+					}
+				}
+			})
+		}
+		if found == 0 || c.field == "Fibonacci" && found < 4 {
+			t.Errorf("only %d peers have %s", found, c.field)
+		}
+	}
 }
 
-// The race detector reports it if Wait does not wait for the memory of the tasks as well.
-func TestWaitSeesWhatTheTasksWrote(t *testing.T) {
-	forAll(t, "Open", []setting{{limit: 4, producers: 2, tasks: 500}}, func(p peer.Peer, s setting) error {
-		wrote := make([]int, s.tasks)
-		r := p.Open(s.limit, s.work(func(i int) { wrote[i]++ }))
-		err := s.await("two rounds", func() {
-			for range 2 {
-				s.submit(r, 0, s.tasks)
-				r.Wait()
-			}
-			r.Close()
-		})
-		if err != nil {
-			return err
+// checkMemory lets the race detector report it if Wait does not wait for the memory of the tasks as well.
+func checkMemory(p peer.Peer, s setting) error {
+	wrote := make([]int, s.tasks)
+	r := p.Open(s.limit, s.work(func(i int) { wrote[i]++ }))
+	err := s.await("two rounds", func() {
+		for range 2 {
+			s.submit(r, 0, s.tasks)
+			r.Wait()
 		}
-		if i := slices.IndexFunc(wrote, func(n int) bool { return n != 2 }); i >= 0 {
-			return fmt.Errorf("task %d wrote %d times, want 2", i, wrote[i])
-		}
-		return nil
+		r.Close()
 	})
+	if i := slices.IndexFunc(wrote, func(n int) bool { return n != 2 }); err == nil && i >= 0 {
+		return fmt.Errorf("task %d wrote %d times, want 2", i, wrote[i])
+	}
+	return err
 }
 
 func TestFindKnowsEveryPeer(t *testing.T) {

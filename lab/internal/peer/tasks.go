@@ -53,6 +53,36 @@ func (g group) asRunner() Runner {
 	return r
 }
 
+// openGroups returns a group for a library whose object is made anew after each Wait. open makes it, and the tasks for it.
+func openGroups[F any, G interface{ Go(task F) }](open func() (G, tasks[F]), wait func(G) error) group {
+	g, list := open()
+	return group{
+		runner{
+			submit: func(lo, hi int) {
+				for i := lo; i < hi; i++ {
+					g.Go(list.task(i))
+				}
+			},
+			close: func() { must(wait(g)) }, // cancels the context of an empty group
+		},
+		func() error {
+			err := wait(g)
+			g, list = open()
+			return err
+		},
+	}
+}
+
+// openSets is like openGroups, for tasks that are the same for each object.
+func openSets[F any, G interface{ Go(task F) }](list tasks[F], open func() G, wait func(G) error) group {
+	return openGroups(func() (G, tasks[F]) { return open(), list }, wait)
+}
+
+// silent returns the wait function of an object that reports nothing.
+func silent[G any](wait func(G)) func(G) error {
+	return func(g G) error { wait(g); return nil }
+}
+
 // tasks are the tasks of some work, in the form T that a library takes. If the work is the same for all
 // tasks, they share one task value. Otherwise each needs a closure.
 type tasks[T any] struct {

@@ -35,7 +35,8 @@ func weirPeers() []Peer {
 				return openWeirGroup(context.Background(), limit, work.forGroup(), weir.Queue(n)).asRunner()
 			},
 			Set: func(limit int, work Work) Runner {
-				return openSets(work.forGroup().plain(), func() *weir.Group { return weir.NewGroup(context.Background(), limit) }, func() {})
+				newGroup := func() *weir.Group { return weir.NewGroup(context.Background(), limit) }
+				return openSets(work.forGroup().plain(), newGroup, (*weir.Group).Wait).asRunner()
 			},
 			Group: func(ctx context.Context, limit int, work GroupWork) Group {
 				return openWeirGroup(ctx, limit, work)
@@ -51,7 +52,10 @@ func weirPeers() []Peer {
 			Name: "weir.PoolGroup", Module: weirModule, About: "Pool.Group, Go, Wait",
 			Set: func(limit int, work Work) Runner {
 				pool := weir.New(limit)
-				return openSets(work.forGroup().plain(), func() *weir.Group { return pool.Group(context.Background()) }, pool.Close)
+				newGroup := func() *weir.Group { return pool.Group(context.Background()) }
+				sets := openSets(work.forGroup().plain(), newGroup, (*weir.Group).Wait)
+				sets.close = pool.Close
+				return sets.asRunner()
 			},
 		},
 		{
@@ -62,7 +66,7 @@ func weirPeers() []Peer {
 					group.SetLimit(limit)
 					return group
 				}
-				return openSets(work.failing(), newGroup, func() {})
+				return openSets(work.failing(), newGroup, (*errgroup.Group).Wait).asRunner()
 			},
 		},
 		{
@@ -209,27 +213,4 @@ func openWeirGroup(ctx context.Context, limit int, work GroupWork, opts ...weir.
 			g.Go(tasks.task(i))
 		}
 	}}, g.Wait}
-}
-
-// openSets makes a group for each set of tasks.
-func openSets[F any, G interface {
-	Go(task F)
-	Wait() error
-}](tasks tasks[F], newGroup func() G, end func()) Runner {
-	g := newGroup()
-	return runner{
-		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				g.Go(tasks.task(i))
-			}
-		},
-		wait: func() {
-			must(g.Wait())
-			g = newGroup()
-		},
-		close: func() {
-			must(g.Wait())
-			end()
-		},
-	}
 }

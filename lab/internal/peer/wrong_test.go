@@ -2,7 +2,13 @@ package peer_test
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -10,7 +16,19 @@ import (
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
-// Each check must accept a peer without a library, and find what is wrong with those that are bent.
+// right returns a peer that is right, and needs no library.
+func right(name string) peer.Peer {
+	p, err := peer.Find(name)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+var (
+	plain     = right(peer.Go)
+	semaphore = right("semaphore")
+)
 
 // bent is a runner without a library, which is right as long as nothing is replaced.
 type bent struct {
@@ -24,90 +42,250 @@ func (b *bent) Submit(lo, hi int) { b.submit(lo, hi) }
 func (b *bent) Wait()             { b.Runner.Wait(); b.waited() }
 func (b *bent) Close()            { b.closed() }
 
+// runner is a peer whose Open is right except for what bend does, and for the limit, unless that is 0.
+func runner(limit int, bend func(b *bent)) peer.Peer {
+	return peer.Peer{Open: func(right int, work peer.Work) peer.Runner {
+		b := &bent{Runner: semaphore.Open(cmp.Or(limit, right), work), run: runs(work), waited: func() {}, closed: func() {}}
+		b.submit = b.Runner.Submit
+		bend(b)
+		return b
+	}}
+}
+
+// A bend is what is wrong with a group.
+type bend struct {
+	parent func(context.Context) context.Context                             // of the group, in place of the given one
+	task   func(ctx context.Context, task func(context.Context) error) error // around each task
+	wait   func(err error) error                                             // what Wait returns in place of err
+}
+
+// group is a peer whose Group is right except for what is set in the bend that made returns.
+func group(made func() bend) peer.Peer {
+	return peer.Peer{Group: func(ctx context.Context, limit int, work peer.GroupWork) peer.Group {
+		b := made()
+		if b.parent != nil {
+			ctx = b.parent(ctx)
+		}
+		around := peer.GroupWork{Same: work.Same, Each: work.Each}
+		switch {
+		case b.task == nil:
+		case work.Same != nil:
+			around.Same = func(ctx context.Context) error { return b.task(ctx, work.Same) }
+		default:
+			around.Each = func(ctx context.Context, i int) error {
+				return b.task(ctx, func(ctx context.Context) error { return work.Each(ctx, i) })
+			}
+		}
+		return bentGroup{semaphore.Group(ctx, limit, around), b}
+	}}
+}
+
+type bentGroup struct {
+	peer.Group
+	bend bend
+}
+
+func (g bentGroup) Wait() error {
+	err := g.Group.Wait()
+	if g.bend.wait != nil {
+		return g.bend.wait(err)
+	}
+	return err
+}
+
+// narrow is a peer whose queue has that many places too few. A goroutine that waits for one of the workers is a place in the queue.
+func narrow(missing int) peer.Peer {
+	return peer.Peer{Queued: func(limit, n int, work peer.Work) peer.Runner {
+		workers, run := make(chan struct{}, limit), runs(work)
+		return semaphore.Open(limit+n-missing, peer.Work{Each: func(i int) {
+			workers <- struct{}{}
+			run(i)
+			<-workers
+		}})
+	}}
+}
+
+func sorting(sort func(items []int)) peer.Peer {
+	return peer.Peer{Sort: func(_ int, items []int) { sort(items) }}
+}
+
 // impatient is for checks that find out by waiting in vain.
 const impatient = 50 * time.Millisecond
 
-// judge runs a check on something honest or wrong.
-func judge(t *testing.T, honest bool, err error) {
-	t.Helper()
-	t.Log("found:", err)
-	if honest != (err == nil) {
-		t.Errorf("the check was asked about something that is right: %t", honest)
-	}
-}
-
-func TestChecksFindWhatIsWrong(t *testing.T) {
+// Each test must find what is wrong with peers that are bent. That the tests accept what is right shows in the peers without a library.
+func TestTheTestsFindWhatIsWrong(t *testing.T) {
 	leak := leaker(t)
 	forever := make(chan struct{})
 	t.Cleanup(func() { close(forever) })
 	for _, c := range []struct {
-		name     string
-		atOnce   int           // how many tasks the check of the limit waits for; 0 for the other check
-		differ   bool          // whether it shows only in tasks that differ
-		patience time.Duration // of the check
-		limit    int           // what it makes of the limit of 2; 0 for 2
-		bend     func(b *bent)
-	}{
-		{name: "right", patience: patience},
-		{name: "right", atOnce: 2, patience: patience},
+		name string
+		by   string // the tests that must find it, in each setting
+		peer peer.Peer
 
-		{name: "drops one", patience: patience, bend: func(b *bent) {
-			b.submit = func(lo, hi int) { b.Runner.Submit(lo, hi-1) }
-		}},
-		{name: "runs one twice", patience: patience, bend: func(b *bent) {
-			b.waited = func() { b.run(0) }
-		}},
-		{name: "runs the next in place of one", differ: true, patience: patience, bend: func(b *bent) {
+		impatient bool // the tests find it by waiting in vain
+		atOnce    int  // how many tasks the test of the limit waits for
+		differ    bool // it shows only in tasks that differ
+	}{
+		{name: "drops one", by: "once", peer: runner(0, func(b *bent) { b.submit = func(lo, hi int) { b.Runner.Submit(lo, hi-1) } })},
+		{name: "runs one twice", by: "once", peer: runner(0, func(b *bent) { b.waited = func() { b.run(0) } })},
+		{name: "runs the next in place of one", by: "once", differ: true, peer: runner(0, func(b *bent) {
 			b.submit = func(lo, hi int) { b.Runner.Submit(max(lo, 1), hi) }
 			b.waited = func() { b.run(1) }
-		}},
-		{name: "invents an index", differ: true, patience: patience, bend: func(b *bent) {
-			b.submit = func(lo, hi int) {
-				b.Runner.Submit(lo+1, hi)
-				b.Runner.Submit(-1, 0)
-			}
-		}},
-		{name: "does nothing in the second round", patience: patience, bend: func(b *bent) {
+		})},
+		{name: "invents an index", by: "once", differ: true, peer: runner(0, func(b *bent) {
+			b.submit = func(lo, hi int) { b.Runner.Submit(lo+1, hi); b.Runner.Submit(-1, 0) }
+		})},
+		{name: "does nothing in the second round", by: "once", peer: runner(0, func(b *bent) {
 			b.waited = func() { b.submit = func(int, int) {} }
-		}},
-		{name: "runs the last only after Wait", patience: patience, bend: func(b *bent) {
+		})},
+		{name: "runs the last only after Wait", by: "once", peer: runner(0, func(b *bent) {
 			b.submit = func(lo, hi int) { b.Runner.Submit(lo, min(hi, 9)) }
 			b.closed = func() { b.run(9) }
-		}},
-		{name: "runs one more in Close", patience: patience, bend: func(b *bent) {
-			b.closed = func() { b.run(0) }
-		}},
-		{name: "never returns from Wait", patience: impatient, bend: func(b *bent) {
-			b.waited = func() { <-forever }
-		}},
-		{name: "leaves goroutines", patience: impatient, bend: func(b *bent) {
-			b.closed = leak
-		}},
+		})},
+		{name: "runs one more in Close", by: "once", peer: runner(0, func(b *bent) { b.closed = func() { b.run(0) } })},
+		{name: "never returns from Wait", by: "once", impatient: true, peer: runner(0, func(b *bent) { b.waited = func() { <-forever } })},
+		{name: "leaves goroutines", by: "once", impatient: true, peer: runner(0, func(b *bent) { b.closed = leak })},
+		{name: "exceeds the limit", by: "limit", atOnce: 3, peer: runner(3, func(*bent) {})},
+		{name: "has no limit", by: "limit", atOnce: 3, peer: runner(1000, func(*bent) {})},
+		{name: "stays below the limit", by: "limit", atOnce: 2, impatient: true, peer: runner(1, func(*bent) {})},
 
-		{name: "exceeds the limit", atOnce: 3, patience: patience, limit: 3},
-		{name: "has no limit", atOnce: 3, patience: patience, limit: 1000},
-		{name: "stays below the limit", atOnce: 2, patience: impatient, limit: 1},
+		{name: "has a queue that is one too small", by: "queued", impatient: true, peer: narrow(1)},
+		{name: "has no queue", by: "queued", impatient: true, peer: narrow(10)},
+		{name: "leaves goroutines of a new pool", by: "new", impatient: true, peer: peer.Peer{New: func(int) func() { leak(); return func() {} }}},
+
+		{name: "makes its context of another", by: "once", peer: group(func() bend {
+			return bend{parent: func(context.Context) context.Context { return context.Background() }}
+		})},
+		{name: "does not end with its parent", by: "parent", impatient: true, peer: group(func() bend { return bend{parent: context.WithoutCancel} })},
+		{name: "keeps the context of the first round", by: "once", peer: group(func() bend {
+			var first context.Context
+			var once sync.Once
+			return bend{task: func(ctx context.Context, task func(context.Context) error) error {
+				once.Do(func() { first = ctx })
+				return task(first)
+			}}
+		})},
+		{name: "cancels no task", by: "error", impatient: true, peer: group(func() bend {
+			return bend{task: func(ctx context.Context, task func(context.Context) error) error {
+				return task(context.WithoutCancel(ctx))
+			}}
+		})},
+		{name: "loses the error", by: "error parent", peer: group(func() bend { return bend{wait: func(error) error { return nil }} })},
+		{name: "returns the last error", by: "error", peer: group(func() bend {
+			var last atomic.Pointer[error]
+			return bend{task: func(ctx context.Context, task func(context.Context) error) error {
+				err := task(ctx)
+				last.Store(&err)
+				return err
+			}, wait: func(error) error { return *last.Load() }}
+		})},
+		{name: "returns an error for nothing", by: "once", peer: group(func() bend {
+			return bend{wait: func(error) error { return context.Canceled }}
+		})},
+
+		{name: "visits a copy", by: "once", peer: peer.Peer{Loop: func(limit int, items []float64, body peer.Body) func() {
+			return func() { plain.Loop(limit, slices.Clone(items), body)() }
+		}}},
+		{name: "runs when it is made", by: "once", peer: peer.Peer{Loop: func(limit int, items []float64, body peer.Body) func() {
+			plain.Loop(limit, items, body)()
+			return func() {}
+		}}},
+		{name: "takes values as they come", by: "once", peer: peer.Peer{Collect: func(limit, n int, fn func(int) (int, error)) ([]int, error) {
+			var mu sync.Mutex
+			var values []int
+			_, err := plain.Collect(limit, n, func(i int) (int, error) {
+				value, err := fn(i)
+				mu.Lock()
+				defer mu.Unlock()
+				values = append(values, value)
+				return value, err
+			})
+			return values, err
+		}}},
+		{name: "drops the last value", by: "once", peer: peer.Peer{Collect: func(limit, n int, fn func(int) (int, error)) ([]int, error) {
+			values, err := plain.Collect(limit, n, fn)
+			return values[:n-1], err
+		}}},
+		{name: "collects an error for nothing", by: "once", peer: peer.Peer{Collect: func(limit, n int, fn func(int) (int, error)) ([]int, error) {
+			values, err := plain.Collect(limit, n, fn)
+			return values, errors.Join(err, errors.New("nothing"))
+		}}},
+		{name: "collects no errors", by: "failed", peer: peer.Peer{Collect: func(limit, n int, fn func(int) (int, error)) ([]int, error) {
+			values, _ := plain.Collect(limit, n, fn)
+			return values, nil
+		}}},
+		{name: "consumes values as they come", by: "once", peer: peer.Peer{Stream: func(limit, n int, fn func(int) int, consume func(int)) {
+			var mu sync.Mutex
+			plain.Stream(limit, n, func(i int) int {
+				value := fn(i)
+				mu.Lock()
+				defer mu.Unlock()
+				consume(value)
+				return value
+			}, func(int) {})
+		}}},
+		{name: "consumes one twice", by: "once", peer: peer.Peer{Stream: func(limit, n int, fn func(int) int, consume func(int)) {
+			plain.Stream(limit, n, fn, func(value int) {
+				consume(value)
+				if value == valueOf(4) {
+					consume(value)
+				}
+			})
+		}}},
+		{name: "consumes several at once", by: "once", peer: peer.Peer{Stream: func(limit, n int, fn func(int) int, consume func(int)) {
+			var live sync.WaitGroup
+			plain.Stream(limit, n, fn, func(value int) { live.Go(func() { consume(value) }) })
+			live.Wait()
+		}}},
+		{name: "consumes at the end", by: "flow", impatient: true, peer: peer.Peer{Stream: func(limit, n int, fn func(int) int, consume func(int)) {
+			var values []int
+			plain.Stream(limit, n, fn, func(value int) { values = append(values, value) })
+			for _, value := range values {
+				consume(value)
+			}
+		}}},
+
+		{name: "sorts a copy", by: "sort", peer: sorting(func(items []int) { slices.Sort(slices.Clone(items)) })},
+		{name: "does not sort the last", by: "sort", peer: sorting(func(items []int) { slices.Sort(items[:max(0, len(items)-1)]) })},
+		{name: "loses one", by: "sort", peer: sorting(func(items []int) {
+			slices.Sort(items)
+			if len(items) > 5 {
+				items[5] = items[4]
+			}
+		})},
+		{name: "does not merge", by: "sort", peer: sorting(func(items []int) {
+			slices.Sort(items[:len(items)/2])
+			slices.Sort(items[len(items)/2:])
+		})},
+		{name: "leaves goroutines of a sort", by: "sort", impatient: true, peer: sorting(func(items []int) { leak(); slices.Sort(items) })},
 	} {
-		open := func(limit int, work peer.Work) peer.Runner {
-			b := &bent{Runner: semaphore.Open(cmp.Or(c.limit, limit), work), run: runs(work), waited: func() {}, closed: func() {}}
-			b.submit = b.Runner.Submit
-			if c.bend != nil {
-				c.bend(b)
+		found := 0
+		for _, test := range tests {
+			if !has(c.peer, test.field) || !slices.Contains(strings.Fields(c.by), test.name) {
+				continue
 			}
-			return b
-		}
-		all := []setting{{limit: 2, producers: 1, tasks: 10, rounds: 2}, {limit: 2, producers: 2, tasks: 10, rounds: 2}}
-		if !c.differ {
-			all = append(all, setting{limit: 2, producers: 2, tasks: 10, rounds: 2, same: true})
-		}
-		for _, s := range all {
-			s = s.of(peer.Peer{})
-			s.patience, s.must = c.patience, c.atOnce
-			check := checkOnce
-			if c.atOnce > 0 {
-				check = checkLimit
+			all := []setting{{limit: 2, producers: 1, tasks: 10, rounds: 2}, {limit: 2, producers: 2, tasks: 10, rounds: 2}}
+			if !c.differ {
+				all = append(all, setting{limit: 2, producers: 2, tasks: 10, rounds: 2, same: true})
 			}
-			t.Run(c.name, func(t *testing.T) { judge(t, c.name == "right", check(open, s)) })
+			for _, s := range test.fitting(all) {
+				found++
+				s = s.of(peer.Peer{})
+				s.must = cmp.Or(c.atOnce, s.must)
+				if c.impatient {
+					s.patience = impatient
+				}
+				t.Run(c.name+"/"+test.name, func(t *testing.T) {
+					err := test.check(c.peer, s)
+					t.Log("found:", err)
+					if err == nil {
+						t.Error("the test has not found what is wrong")
+					}
+				})
+			}
+		}
+		if found < len(strings.Fields(c.by)) {
+			t.Errorf("%s: not all of the tests %q ran", c.name, c.by)
 		}
 	}
 }
@@ -126,40 +304,4 @@ func leaker(t *testing.T) (leak func()) {
 			go func() { <-forever }()
 		}
 	}
-}
-
-func TestCheckOfQueuesFindsOneThatIsTooSmall(t *testing.T) {
-	for _, c := range []struct {
-		name      string
-		missing   int // places
-		producers int
-		same      bool
-		patience  time.Duration
-	}{
-		{"right", 0, 2, false, patience},
-		{"right/same", 0, 2, true, patience},
-		{"one too small", 1, 2, false, impatient},
-		{"none", 10, 1, false, impatient},
-	} {
-		// A goroutine that waits for one of the workers is a place in the queue.
-		open := func(limit, n int, work peer.Work) peer.Runner {
-			workers, run := make(chan struct{}, limit), runs(work)
-			return semaphore.Open(limit+n-c.missing, peer.Work{Each: func(i int) {
-				workers <- struct{}{}
-				run(i)
-				<-workers
-			}})
-		}
-		t.Run(c.name, func(t *testing.T) {
-			s := setting{limit: 2, producers: c.producers, tasks: 10, same: c.same, patience: c.patience}
-			judge(t, c.missing == 0, checkQueued(open, s))
-		})
-	}
-}
-
-func TestCheckOfNewFindsALeak(t *testing.T) {
-	s := setting{limit: 2, rounds: 2, patience: impatient}
-	judge(t, true, checkNew(func(int) func() { return func() {} }, s))
-	leak := leaker(t)
-	judge(t, false, checkNew(func(int) func() { leak(); return func() {} }, s))
 }
