@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"go/scanner"
 	"go/token"
-	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -19,13 +19,9 @@ import (
 // HotPathKey is the name of the setting that says which hot path was measured.
 const HotPathKey = "weir-hotpath"
 
-// HotFiles are patterns, relative to the root of Weir. They match the packages that are measured, and all that these are made of: the code
-// that every task, result, item, index or object passes through, and the defaults of that code.
-var HotFiles = []string{
-	"*.go", "errgroup/*.go", "internal/backoff/*.go", "internal/cause/*.go", "internal/claim/*.go", "internal/engine/*.go", "internal/feed/*.go",
-	"internal/fifo/*.go", "internal/histogram/*.go", "internal/inside/*.go", "internal/keys/*.go", "internal/lane/*.go", "internal/limit/*.go",
-	"internal/race/*.go", "internal/share/*.go", "internal/tree/*.go", "internal/waits/*.go", "par/*.go", "reuse/*.go", "weirhttp/*.go",
-}
+// measured are the packages that are measured. They, and all that they are made of, have the code that every task, result, item,
+// index or object passes through, and the defaults of that code.
+var measured = []string{".", "./par", "./reuse", "./weirhttp", "./errgroup"}
 
 // Root returns the folder of the Weir source from which this program was built.
 func Root() (string, error) {
@@ -43,18 +39,29 @@ func Root() (string, error) {
 // HotPath returns a short digest of Weir's hot path. The figures of a run hold only for code with the same
 // digest. White space and comments do not count, but directives to the compiler do.
 func HotPath(root string) (string, error) {
+	list := exec.Command("go", append([]string{"list", "-deps", "-f", "{{with .Module}}{{if .Main}}{{$.Dir}}{{end}}{{end}}"}, measured...)...)
+	list.Dir = root
+	list.Env = append(os.Environ(), "GOWORK=off", "PWD="+root)
+	folders, err := list.Output()
+	if err != nil {
+		return "", fmt.Errorf("the packages of %s: %w", root, err)
+	}
 	var files []string
-	for _, pattern := range HotFiles {
-		found, err := fs.Glob(os.DirFS(root), pattern)
+	for folder := range strings.Lines(string(folders)) {
+		found, err := filepath.Glob(filepath.Join(strings.TrimSpace(folder), "*.go"))
 		if err != nil {
 			return "", err
 		}
-		if len(found) == 0 {
-			return "", fmt.Errorf("%s holds no %s", root, pattern)
+		for _, name := range found {
+			relative, err := filepath.Rel(root, name)
+			if err != nil {
+				return "", err
+			}
+			if !strings.HasSuffix(name, "_test.go") {
+				files = append(files, filepath.ToSlash(relative))
+			}
 		}
-		files = append(files, found...)
 	}
-	files = slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
 	slices.Sort(files)
 	var code bytes.Buffer
 	for _, name := range files {

@@ -3,9 +3,7 @@ package machine_test
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,95 +12,68 @@ import (
 	"github.com/64ed045f/weir/lab/internal/noleak"
 )
 
-// hotFiles returns a hot path without a gap.
-func hotFiles() (files []string) {
-	for _, pattern := range machine.HotFiles {
-		files = append(files, strings.Replace(pattern, "*", "some", 1))
-	}
-	return files
-}
-
-func TestTheHotPathIsAllThatMeasuredPackagesAreMadeOf(t *testing.T) {
-	root, err := machine.Root()
-	check.OK(t, err)
-	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if .Main}}{{$.ImportPath}}{{end}}{{end}}", ".", "./par", "./reuse", "./weirhttp", "./errgroup")
-	list.Dir = root
-	packages, err := list.Output()
-	check.OK(t, err)
-	var want []string
-	for path := range strings.FieldsSeq(string(packages)) {
-		folder := strings.TrimPrefix(strings.TrimPrefix(path, "github.com/64ed045f/weir"), "/")
-		want = append(want, filepath.ToSlash(filepath.Join(folder, "*.go")))
-	}
-	slices.Sort(want)
-	check.Equal(t, "the hot path", strings.Join(machine.HotFiles, " "), strings.Join(want, " "))
-}
-
-// usual is the text of a file.
-const usual = "package weir\n\nfunc f() int { return 1 }\n"
-
-// tree makes a root with a hot path, and write a file there.
-func tree(t *testing.T) (root string, write func(file, text string)) {
-	t.Helper()
-	root = t.TempDir()
-	write = func(file, text string) {
-		t.Helper()
-		path := filepath.Join(root, filepath.FromSlash(file))
-		check.OK(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)))
-	}
-	for _, file := range hotFiles() {
-		write(file, usual)
-	}
-	return root, write
-}
-
 func TestMain(m *testing.M) { noleak.Main(m) }
 
-func TestTheHotPathIsItsCodeAndNotItsComments(t *testing.T) {
-	const name = "internal/engine/ring.go"
-	root, write := tree(t)
-	digest := func(file, text string) string { // where a file has another text, or is there besides
+func TestTheHotPathIsTheCodeOfAllThatIsMeasuredAndNotItsComments(t *testing.T) {
+	const (
+		ring = "internal/engine/ring.go"
+		code = "package engine\n\nfunc F(a int) int { return a + 1 }\n"
+	)
+	files := map[string]string{
+		"go.mod": "module example.org/weir\n", "weir.go": "package weir\n\nimport _ \"example.org/weir/internal/engine\"\n", ring: code,
+		"par/par.go": "package par\n", "reuse/reuse.go": "package reuse\n", "weirhttp/http.go": "package weirhttp\n", "errgroup/group.go": "package errgroup\n",
+	}
+	root := t.TempDir()
+	write := func(file, text string) {
 		t.Helper()
+		path := filepath.Join(root, filepath.FromSlash(file))
+		check.OK(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)))
+	}
+	for file, text := range files {
 		write(file, text)
+	}
+	digest := func() string {
+		t.Helper()
 		hash, err := machine.HotPath(root)
-		check.OK(t, errors.Join(err, os.Remove(filepath.Join(root, filepath.FromSlash(file)))))
-		if slices.Contains(hotFiles(), file) {
-			write(file, usual)
-		}
+		check.OK(t, err)
 		return hash
 	}
-	base := digest(name, "package engine\n\nfunc f(a int) int { return a + 1 }\n")
+	base := digest()
+	// with tells whether the digest is the same where a file has another text, or is there too.
+	with := func(file, text string) bool {
+		t.Helper()
+		write(file, text)
+		same := digest() == base
+		if old, ok := files[file]; ok {
+			write(file, old)
+		} else {
+			check.OK(t, os.Remove(filepath.Join(root, filepath.FromSlash(file))))
+		}
+		return same
+	}
 	for text, same := range map[string]bool{
-		"package engine\n\n// f adds.\nfunc f(a int) int { return a + 1 }\n":    true,
-		"package engine\nfunc f(a int) int {\n\treturn a + 1 // one\n}\n":       true,
-		"package engine\n\nfunc f(a int) int { return a + 2 }\n":                false,
-		"package engine\n\nfunc g(a int) int { return a + 1 }\n":                false,
-		"package engine\n\nfunc f(a int) int { return a - 1 }\n":                false,
-		"package engine\n\n//go:noinline\nfunc f(a int) int { return a + 1 }\n": false,
+		"// F adds.\n" + code: true,
+		"package engine\nfunc F(a int) int {\n\treturn a + 1 // one\n}\n": true,
+		strings.Replace(code, "1", "2", 1):                                false,
+		strings.Replace(code, "F", "G", 1):                                false,
+		strings.Replace(code, "+", "-", 1):                                false,
+		strings.Replace(code, "func", "//go:noinline\nfunc", 1):           false,
 	} {
-		check.Equal(t, "the same digest of "+text, digest(name, text) == base, same)
+		check.Equal(t, "the same digest of "+text, with(ring, text), same)
 	}
-	without := digest("README.md", "# Weir\n")
-	for _, name := range []string{"internal/engine/ring_test.go", "par/each_test.go", "reuse/pool_test.go", "group_test.go", "exporter/pools.go"} {
-		if digest(name, "package x\n") != without {
-			t.Errorf("%s, which is a test or off the hot path, changes the digest", name)
+	for file, same := range map[string]bool{
+		"README.md": true, "internal/engine/ring_test.go": true, "par/each_test.go": true, "exporter/pools.go": true, "internal/check/check.go": true,
+		"group.go": false, "internal/engine/worker.go": false, "par/range.go": false, "reuse/keeper.go": false, "weirhttp/queue.go": false, "errgroup/go.go": false,
+	} {
+		name := filepath.Base(filepath.Dir(file))
+		if name == "." {
+			name = "weir"
 		}
+		check.Equal(t, "the same digest with "+file, with(file, "package "+name+"\n"), same)
 	}
-	for _, name := range append(hotFiles(), "internal/engine/ring.go", "par/range.go", "reuse/keeper.go") {
-		if digest(name, "package x\n") == without {
-			t.Errorf("%s does not change the digest", name)
-		}
-	}
-}
-
-func TestAMissingPartOfTheHotPathIsAnError(t *testing.T) {
-	root, write := tree(t)
-	for _, missing := range hotFiles() {
-		check.OK(t, os.Remove(filepath.Join(root, filepath.FromSlash(missing))))
-		if hash, err := machine.HotPath(root); err == nil {
-			t.Errorf("no error without %s, but %s", missing, hash)
-		}
-		write(missing, usual)
+	check.OK(t, os.RemoveAll(filepath.Join(root, "par")))
+	if hash, err := machine.HotPath(root); err == nil {
+		t.Errorf("no error without a package that is measured, but %s", hash)
 	}
 }
 
