@@ -138,11 +138,8 @@ func TestJSONHasOneResultALineAndARunAFolderOfItsOwn(t *testing.T) {
 		t.Fatalf("%d lines, want the settings and 2 results:\n%s", len(lines), out)
 	}
 	for _, line := range lines[1:] {
-		var r struct {
-			Peer   string
-			Values map[string]float64
-		}
-		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Peer == "" || r.Values["ns/op"] <= 0 {
+		var r record.Result
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.ID.Peer == "" || figures(r)["ns/op"] <= 0 {
 			t.Errorf("%s: %+v (%v)", line, r, err)
 		}
 	}

@@ -204,29 +204,9 @@ func (o *options) showAgain(stdout, stderr io.Writer) error {
 // printJSON prints one object per line: first the settings, then the results.
 func printJSON(stdout io.Writer, file record.File) error {
 	to := json.NewEncoder(stdout)
-	if err := to.Encode(map[string]any{"settings": asMap(file.Settings)}); err != nil {
-		return err
-	}
+	err := to.Encode(file.Settings)
 	for _, r := range file.Results {
-		values := map[string]float64{}
-		for _, v := range r.Values {
-			values[v.Unit] = v.Value
-		}
-		line := map[string]any{
-			"name": r.ID.String(), "suite": r.ID.Suite, "experiment": r.ID.Experiment, "params": asMap(r.ID.Params),
-			"peer": r.ID.Peer, "gomaxprocs": r.ID.Procs, "n": r.N, "values": values, "notes": asMap(r.Notes),
-		}
-		if err := to.Encode(line); err != nil {
-			return err
-		}
+		err = errors.Join(err, to.Encode(r))
 	}
-	return nil
-}
-
-func asMap(settings []record.Setting) map[string]string {
-	m := make(map[string]string, len(settings))
-	for _, s := range settings {
-		m[s.Key] = s.Value
-	}
-	return m
+	return err
 }

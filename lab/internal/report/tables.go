@@ -1,14 +1,15 @@
 package report
 
 import (
+	_ "embed" // the figures of the documents
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
-	"github.com/64ed045f/weir/lab/internal/theirs"
 )
 
 // A grid is a table that is ready to be shown.
@@ -208,19 +209,32 @@ func than(a, b record.Row, unit string) string {
 	return words
 }
 
+//go:embed theirs.txt
+var theirText string
+
+// theirs are the figures that the documents publish.
+var theirs = sync.OnceValue(func() []record.Result {
+	file, err := record.Read(strings.NewReader(theirText), "theirs.txt")
+	if err != nil {
+		panic(err)
+	}
+	return file.Results
+})
+
 // addTheirs adds the figures of the documents in rows below, each in the column that it belongs to, and one note for
-// each document.
+// each document. A figure of one core stands next to ours of one core, any other next to ours of several cores.
 func (g *grid) addTheirs() {
-	for _, f := range theirs.All() {
-		machine, _, _ := strings.Cut(f.Machine, ",")
-		name := fmt.Sprintf("%s, document %s, %s", f.Peer, f.Document, machine)
+	for _, f := range theirs() {
+		document, machine := record.Find(f.Notes, "document"), record.Find(f.Notes, "machine")
+		short, _, _ := strings.Cut(machine, ",")
+		name := fmt.Sprintf("%s, document %s, %s", f.ID.Peer, document, short)
 		for k, c := range g.columns {
 			for _, v := range f.Values {
-				if v.Unit != c.unit || !f.Stands(c.table) {
+				if v.Unit != c.unit || !c.table.Is(f.ID.Setting()) || (f.ID.Procs == 1) != (c.table.Procs == 1) {
 					continue
 				}
 				g.row(name)[k+1] = figure(v.Value, v.Unit)
-				text := fmt.Sprintf("Document %s: its own figures (%s); no ratio is taken with them.", f.Document, f.Machine)
+				text := fmt.Sprintf("Document %s: its own figures (%s); no ratio is taken with them.", document, machine)
 				if !slices.Contains(g.notes, text) {
 					g.notes = append(g.notes, text)
 				}
