@@ -205,7 +205,7 @@ func TestAServerIsOverloadedInProcessesOfItsOwn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	out, _ := call(t, 0, "-suite", "http", "-peer", "weir.Limit,go", "-rounds", "1", "-out", dir)
-	contains(t, out, "served in time", "weir.Limit serves ", "go serves ")
+	contains(t, out, "served in time", "% of capacity", "| weir.Limit ")
 	for _, r := range read(t, dir).Results {
 		figures := figures(r)
 		limited := r.ID.Peer == "weir.Limit"

@@ -48,12 +48,12 @@ func New(file record.File, prefix string) Report {
 			continue
 		}
 		d.heading(3, e.suite+"/"+e.name)
-		about := ""
+		about, said := e.about(), ""
 		for _, g := range grids(e) {
-			if g.about != about {
-				d.say(g.about)
+			if now := cmp.Or(g.about, about); now != said {
+				d.say(now)
+				said = now
 			}
-			about = g.about
 			d.grid(g)
 		}
 		for _, p := range experimentPictures(e, usual) {
@@ -86,9 +86,6 @@ func (d *document) suite(name string) {
 
 func (d *document) grid(g grid) {
 	d.say(g.params)
-	for _, lead := range g.leads {
-		d.say(lead)
-	}
 	head := []string{""}
 	for _, c := range g.columns {
 		head = append(head, c.name)

@@ -75,7 +75,7 @@ func costGrids(e experiment) []grid {
 
 // newCostGrid returns a grid with a row for each peer that is compared with the work in place.
 func newCostGrid(e experiment, about, note string) grid {
-	g := newPeerGrid(e, e.tables)
+	g := newPeerGrid(e.tables)
 	g.rows = slices.DeleteFunc(g.rows, func(row []string) bool { return row[0] == peer.InPlace })
 	g.about, g.notes = about, []string{note}
 	return g

@@ -69,7 +69,7 @@ func split(e experiment, keys ...string) []experiment {
 }
 
 func foldedGrid(e experiment, across string, others []string) grid {
-	g := newPeerGrid(e, e.tables)
+	g := newPeerGrid(e.tables)
 	var common []record.Setting
 	for _, key := range others {
 		if value := paramOf(e.tables[0], key); value != "" {
@@ -90,8 +90,7 @@ func foldedGrid(e experiment, across string, others []string) grid {
 		g.add(column{name: "over all of these: " + unitTitle(unit)}, func(peer string) string { return rangeCell(e.tables, peer, unit) })
 	}
 	g.addTheirs()
-	g.addFoot(e.tables, "the best other", isOther)
-	g.addFoot(e.tables, "", isPlain)
+	g.addFeet()
 	return g
 }
 
@@ -147,23 +146,28 @@ func rangeCell(tables []record.Table, name, unit string) string {
 	return from + " – " + to
 }
 
-// addFoot adds a row that says for each column how the best form of Weir compares. Without a name the rivals are named
-// by their peer.
-func (g *grid) addFoot(tables []record.Table, name string, competes func(string) bool) {
-	for k, t := range tables {
-		if len(t.Units) == 0 {
-			continue
+// addFeet adds rows that say for each column how Weir compares with the best other library, and with the means of the language:
+// a plain go statement, or a new object for each use. The form of Weir that is best in the first unit stands for Weir in all
+// units: a library that wins on time with one form and on memory with another wins on neither.
+func (g *grid) addFeet() {
+	for _, rival := range []struct {
+		name     string // empty for the name of the peer
+		competes func(string) bool
+	}{{"the best other", isOther}, {"", isPlain}} {
+		for k, c := range g.columns {
+			if c.unit == "" {
+				continue
+			}
+			weir, hasWeir := best(c.table.Rows, c.table.Units[0], isWeir)
+			against, ok := best(c.table.Rows, c.unit, rival.competes)
+			if !ok || !hasWeir {
+				continue
+			}
+			words := compare(weir.Cells[c.unit], against.Cells[c.unit]).words(c.unit)
+			if rival.name != "" {
+				words += " (" + clean(against.Peer) + ")"
+			}
+			g.row("best Weir against " + cmp.Or(rival.name, clean(against.Peer)))[k+1] = words
 		}
-		unit := t.Units[0]
-		weir, hasWeir := best(t.Rows, unit, isWeir)
-		against, ok := best(t.Rows, unit, competes)
-		if !ok || !hasWeir {
-			continue
-		}
-		words := compare(weir.Cells[unit], against.Cells[unit]).words(unit)
-		if name != "" {
-			words += " (" + clean(against.Peer) + ")"
-		}
-		g.row("best Weir against " + cmp.Or(name, clean(against.Peer)))[k+1] = words
 	}
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,8 +47,8 @@ var httpRows = []struct{ name, unit string }{
 }
 
 // httpGrid has a row for each figure and a column for each server.
-func httpGrid(e experiment, t record.Table) grid {
-	g := newGrid(e)
+func httpGrid(t record.Table) grid {
+	var g grid
 	g.about = "Requests come at a steady rate, whatever becomes of the earlier ones; capacity and offered are requests a second."
 	g.params = paramsText(t.Params, t.Procs)
 	g.addFailures(t)
@@ -80,7 +79,6 @@ func httpGrid(e experiment, t record.Table) grid {
 		}
 		g.rows = append(g.rows, row)
 	}
-	g.leads = httpLeads(t)
 	return g
 }
 
@@ -108,32 +106,6 @@ func reachedCell(t record.Table, peer string) string {
 		return "—"
 	}
 	return significant(100 * good.Center / most)
-}
-
-// httpLeads says what share of the capacity each server uses.
-func httpLeads(t record.Table) []string {
-	var list []string
-	for _, r := range t.Rows {
-		good, ok := r.Cells["good/s"]
-		share := r.Cells["good-%"]
-		if !ok || !usable(good) || !usable(share) {
-			continue
-		}
-		if !competes(r.Peer) {
-			list = append(list, fmt.Sprintf("%s, which is offered just the capacity, serves %s requests a second.",
-				clean(r.Peer), figure(r.Cells["served/s"].Center, "served/s")))
-			continue
-		}
-		text := fmt.Sprintf("%s serves %.0f requests a second in time, %.1f %% of the capacity", clean(r.Peer), good.Center, share.Center)
-		if most, ok := reached(t); ok {
-			text += fmt.Sprintf(" and %.1f %% of what %s serves", 100*good.Center/most, suite.JustEnough)
-		}
-		if p99, ok := r.Cells["p99-ns"]; ok && usable(p99) {
-			text += ", 99 of 100 of all that it serves within " + figure(p99.Center, "p99-ns")
-		}
-		list = append(list, text+".")
-	}
-	return list
 }
 
 // httpPictures returns the curves over time, of the last round.

@@ -160,28 +160,24 @@ func (c comparison) ahead() bool  { return c.valid && c.known && !c.equal && c.r
 // words describes the comparison so that it cannot be misread: "5.1× faster". It adds a question mark if the
 // comparison is not known.
 func (c comparison) words(unit string) string {
-	switch {
-	case !c.valid:
+	if !c.valid {
 		return "—"
-	case !c.known:
-		return c.claimed(unit) + "?"
-	}
-	return c.claimed(unit)
-}
-
-// claimed is like words, but ignores whether the comparison is known.
-func (c comparison) claimed(unit string) string {
-	if c.equal {
-		return "about equal"
 	}
 	better, worse := "less", "more"
 	if kindOf(unit) == kindTime {
 		better, worse = "faster", "slower"
 	}
-	if c.ratio > 1 {
-		return times(c.ratio) + " " + better
+	words := times(1/c.ratio) + " " + worse
+	switch {
+	case c.equal:
+		words = "about equal"
+	case c.ratio > 1:
+		words = times(c.ratio) + " " + better
 	}
-	return times(1/c.ratio) + " " + worse
+	if !c.known {
+		words += "?"
+	}
+	return words
 }
 
 func times(ratio float64) string {

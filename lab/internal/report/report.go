@@ -54,10 +54,10 @@ func experiments(tables []record.Table) []experiment {
 	return list
 }
 
-// about returns the sentence that describes one operation of the experiment.
+// about returns the sentence that describes one operation of the experiment; "" for features, each of which has its own.
 func (e experiment) about() string {
 	for _, known := range suite.Plan(suite.Scale{Full: true, Cores: 2}) {
-		if known.ID.Suite == e.suite && known.ID.Experiment == e.name && e.suite != suiteBehaviour {
+		if known.ID.Suite == e.suite && known.ID.Experiment == e.name && !e.is(suiteSurvey, "feature") {
 			return sentence(known.About)
 		}
 	}
@@ -79,7 +79,7 @@ func grids(e experiment) (list []grid) {
 		return costGrids(e)
 	case e.suite == suiteHTTP:
 		for _, t := range e.tables {
-			list = append(list, httpGrid(e, t))
+			list = append(list, httpGrid(t))
 		}
 		list[len(list)-1].notes = httpNotes
 		return list

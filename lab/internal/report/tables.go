@@ -14,14 +14,12 @@ import (
 
 // A grid is a table that is ready to be shown.
 type grid struct {
-	suite, experiment string
-	about             string // of the experiment
-	params            string // parameters that hold for the whole grid
+	about  string // in place of what is said of the experiment
+	params string // parameters that hold for the whole grid
 
 	columns []column
 	rows    [][]string // each begins with its name
 
-	leads   []string // how Weir stands, in sentences
 	notes   []string // what a reader must know about the figures
 	reasons []reason
 }
@@ -36,13 +34,8 @@ type column struct {
 // A reason says why something has a verdict.
 type reason struct{ row, peer, verdict, text string }
 
-func newGrid(e experiment) grid {
-	return grid{suite: clean(e.suite), experiment: clean(e.name), about: e.about()}
-}
-
 // newPeerGrid returns a grid with a row for each peer, and no column yet.
-func newPeerGrid(e experiment, tables []record.Table) grid {
-	g := newGrid(e)
+func newPeerGrid(tables []record.Table) (g grid) {
 	for _, name := range peersOf(tables) {
 		g.rows = append(g.rows, []string{name})
 	}
@@ -75,7 +68,7 @@ func experimentGrids(e experiment) []grid {
 	}
 	var list []grid
 	for _, t := range e.tables {
-		list = append(list, plainGrid(e, t))
+		list = append(list, plainGrid(t))
 	}
 	return list
 }
@@ -87,8 +80,8 @@ func hasFurtherUnits(t record.Table) bool {
 }
 
 // plainGrid returns the grid of one table: a row for each peer, a column for each unit.
-func plainGrid(e experiment, t record.Table) grid {
-	g := newPeerGrid(e, []record.Table{t})
+func plainGrid(t record.Table) grid {
+	g := newPeerGrid([]record.Table{t})
 	g.params = paramsText(t.Params, t.Procs)
 	g.addFailures(t)
 	for k, unit := range t.Units {
@@ -103,19 +96,8 @@ func plainGrid(e experiment, t record.Table) grid {
 			}
 		}
 	}
-	if len(t.Units) == 0 {
-		return g
-	}
-	if weir, ok := best(t.Rows, t.Units[0], isWeir); ok {
-		// The form that is best in the first unit stands for the library in all units. A library that wins on
-		// time with one form and on memory with another wins on neither.
-		for k, unit := range t.Units {
-			if lead := leadSentence(t.Rows, weir, unit); lead != "" && (k == 0 || unit == "peak-B") {
-				g.leads = append(g.leads, lead)
-			}
-		}
-	}
 	g.addTheirs()
+	g.addFeet()
 	return g
 }
 
@@ -164,49 +146,6 @@ func againstCell(t record.Table, peer string, base record.Row, unit string) stri
 	}
 	r, _ := rowOf(t, peer)
 	return compare(r.Cells[unit], base.Cells[unit]).words(unit)
-}
-
-// leadSentence compares a form of Weir with the best other library, and with the means of the language: a
-// plain go statement, or a new object for each use.
-func leadSentence(rows []record.Row, weir record.Row, unit string) string {
-	if !usable(weir.Cells[unit]) {
-		return ""
-	}
-	var parts []string
-	if other, ok := best(rows, unit, isOther); ok {
-		parts = append(parts, than(weir, other, unit)+", the best other library")
-	}
-	if plain, ok := best(rows, unit, isPlain); ok {
-		parts = append(parts, than(weir, plain, unit))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	verb := "takes"
-	if kindOf(unit) == kindTime {
-		verb = "is"
-	}
-	return fmt.Sprintf("%s: %s %s %s.", unitTitle(unit), clean(weir.Peer), verb, strings.Join(parts, "; "))
-}
-
-func than(a, b record.Row, unit string) string {
-	c := compare(a.Cells[unit], b.Cells[unit])
-	var words string
-	switch {
-	case !c.valid:
-		return fmt.Sprintf("%s against %s for %s",
-			figure(a.Cells[unit].Center, unit), figure(b.Cells[unit].Center, unit), clean(b.Peer))
-	case c.equal && kindOf(unit) == kindTime:
-		words = "about equal to " + clean(b.Peer)
-	case c.equal:
-		words = "about as much as " + clean(b.Peer)
-	default:
-		words = c.claimed(unit) + " than " + clean(b.Peer)
-	}
-	if !c.known {
-		words += " (too few rounds to be sure)"
-	}
-	return words
 }
 
 //go:embed theirs.txt

@@ -47,8 +47,7 @@ func verdictText(verdict string) string {
 }
 
 // behaviourGrid returns the grid of all scenarios: a row for each scenario, a column for each library.
-func behaviourGrid(scenarios []experiment) grid {
-	g := newGrid(experiment{suite: suiteBehaviour})
+func behaviourGrid(scenarios []experiment) (g grid) {
 	libraries := peersOf(tablesOf(scenarios))
 	for _, library := range libraries {
 		g.columns = append(g.columns, column{name: clean(library)})
@@ -99,9 +98,7 @@ func (g *grid) addVerdicts(name string, text func(verdict string) string, of fun
 }
 
 // featureGrid returns the survey's table of the five features of each library.
-func featureGrid(e experiment) grid {
-	g := newGrid(e)
-	g.about = "" // the experiment's About describes only one column
+func featureGrid(e experiment) (g grid) {
 	for _, t := range e.tables {
 		name := clean(paramOf(t, "column"))
 		if title := titleNote(t); title != "" {
