@@ -105,55 +105,33 @@ func (d *document) grid(g grid) {
 
 // summary says how Weir stands in all of the run.
 func (d *document) summary(file record.File, tables []record.Table) {
-	s := summarize(tables)
 	d.heading(2, "Summary")
 	part := file.Setting(InterruptedKey)
 	if part != "" {
 		d.say("This run was interrupted " + part + ". What follows says nothing of the rest.")
 	}
-	var scores, losses, failures []string
-	for _, score := range s.Scores {
-		scores = append(scores, score.text())
-	}
-	for _, o := range s.Losses {
-		losses = append(losses, fmt.Sprintf("%s: %s, %s: %s, %s", o.Words, o.Where, o.Unit, o.Weir, o.Rival))
-	}
-	for _, f := range s.Failures {
-		failures = append(failures, fmt.Sprintf("%s: %s: %s", f.Peer, f.Where, f.Reason))
-	}
-	d.list(scores)
-	d.paragraph(strings.TrimSuffix(standingsMarkdown(standings(tables)), "\n"))
+	sentences, losses, settings := scores(tables)
+	d.list(sentences)
+	d.paragraph(strings.TrimSuffix(standingsMarkdown(standings(tables, false)), "\n"))
 	switch {
 	case len(losses) > 0:
 		d.heading(3, "Where Weir is behind")
 		d.list(losses)
-	case s.Settings > 0 && part == "":
-		d.say(fmt.Sprintf("In none of the settings compared here, %d in all, is Weir behind.", s.Settings))
+	case settings > 0 && part == "":
+		d.say(fmt.Sprintf("In none of the settings compared here, %d in all, is Weir behind.", settings))
 	}
-	if len(failures) > 0 {
+	var failed []string
+	for _, t := range tables {
+		failed = append(failed, failures(t)...)
+	}
+	if len(failed) > 0 {
 		d.heading(3, "Where a form of Weir failed")
-		d.list(failures)
+		d.list(failed)
 	}
 	if rows := tallies(behaviours(experiments(tables))); len(rows) > 0 {
 		d.heading(3, "Scenarios")
 		d.table([]string{"", "passed", "others"}, rows)
 	}
-}
-
-// text returns the score as a sentence.
-func (s score) text() string {
-	var parts []string
-	add := func(n int, format string, args ...any) {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf(format, args...))
-		}
-	}
-	all := s.Ahead + s.Equal + s.Behind
-	add(all, "Weir is ahead in %d of %d settings", s.Ahead, all)
-	add(s.Equal, "about equal in %d", s.Equal)
-	add(s.Behind, "behind in %d", s.Behind)
-	add(s.Open, "too few rounds to tell in %d", s.Open)
-	return sentence(fmt.Sprintf("%s, against %s: %s", s.What, s.Against, strings.Join(parts, ", ")))
 }
 
 func join(parts []string, between string) string {

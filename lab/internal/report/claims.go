@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/64ed045f/weir/lab/internal/record"
 )
@@ -99,28 +100,11 @@ func (c claim) table(tables []record.Table, usual int) (record.Table, string, bo
 	return record.Table{}, "", false
 }
 
-// A standing is a claim with its figures.
-type standing struct {
-	Work            string
-	summary         string
-	Weir, Go, Other entry
-}
-
-// An entry is one peer's figure, and the comparison of Weir's figure with it.
-type entry struct {
-	Peer, Figure, Interval string
-	Words                  string
-}
-
-func entryOf(r, weir record.Row, unit string) entry {
-	over := compare(weir.Cells[unit], r.Cells[unit])
-	return entry{clean(r.Peer), figure(r.Cells[unit].Center, unit), interval(r.Cells[unit]), over.words(unit)}
-}
-
-// standings returns the claims for which there are figures.
-func standings(tables []record.Table) []standing {
+// standings returns a row for each claim for which there are figures. The short table has only the most important ones, without
+// intervals.
+func standings(tables []record.Table, short bool) [][]string {
 	usual := usualProcs(tables)
-	var list []standing
+	var rows [][]string
 	// A row that says "the same" follows the row that it refers to, and is about the same form of Weir. A
 	// library that wins on time with one form and on memory with another wins on neither.
 	var previous, form string
@@ -136,49 +120,47 @@ func standings(tables []record.Table) []standing {
 			continue
 		}
 		previous, form = c.at, weir.Peer
-		s := standing{Work: c.work, summary: c.summary, Weir: entryOf(weir, weir, unit)}
-		if c.inPlace {
-			if r, ok := rowOf(t, "inplace"); ok && usable(r.Cells[unit]) {
-				s.Work += " (in place: " + figure(r.Cells[unit].Center, unit) + ")"
-			}
+		if short && c.summary == "" {
+			continue
 		}
-		if r, ok := best(t.Rows, unit, isOther); ok {
-			s.Other = entryOf(r, weir, unit)
+		row := []string{c.work, entry(weir.Cells[unit], unit, weir.Peer, short), "–", "–", "–", "–"}
+		if r, ok := rowOf(t, "inplace"); ok && c.inPlace && usable(r.Cells[unit]) {
+			row[0] += " (in place: " + figure(r.Cells[unit].Center, unit) + ")"
+		}
+		if short {
+			row[0] = c.summary
 		}
 		if r, ok := best(t.Rows, unit, isPlain); ok {
-			s.Go = entryOf(r, weir, unit)
+			row[2], row[5] = entry(r.Cells[unit], unit, "", short), compare(weir.Cells[unit], r.Cells[unit]).words(unit)
 		}
-		list = append(list, s)
+		if r, ok := best(t.Rows, unit, isOther); ok {
+			row[3], row[4] = entry(r.Cells[unit], unit, r.Peer, short), compare(weir.Cells[unit], r.Cells[unit]).words(unit)
+		}
+		rows = append(rows, row)
 	}
-	return list
+	return rows
 }
 
-// A score counts the tables in which Weir is ahead of the best of some rivals, equal, or behind.
-type score struct {
-	Against              string
-	What                 string // "time", "peak memory"
-	Ahead, Equal, Behind int
-	Open                 int // settings with too few rounds to tell
+// entry formats a figure in Markdown, with its interval unless it is short, and with the name of the peer, if any.
+func entry(c record.Cell, unit, name string, short bool) string {
+	text := figure(c.Center, unit)
+	if !short {
+		text = join([]string{text, interval(c)}, " ")
+	}
+	text = strings.ReplaceAll(text, " ", noBreak) // a line must not break between a figure and its unit
+	if name != "" {
+		text += " (" + escapeMarkdown(name) + ")"
+	}
+	return text
 }
 
-// A summary is the result of all comparisons.
-type summary struct {
-	Scores   []score
-	Losses   []outcome
-	Settings int       // settings with at least one scored comparison
-	Failures []failure // of all tables, scored or not
-}
-
-// A failure is a measurement of a form of Weir that failed.
-type failure struct{ Where, Peer, Reason string }
-
-// summarize counts wins and losses, and lists losses and failures.
-func summarize(tables []record.Table) summary {
-	s := summary{Failures: weirFailures(tables)}
-	compared := slices.DeleteFunc(slices.Clone(tables), func(t record.Table) bool {
-		return t.Suite == suiteBehaviour || t.Suite == suiteCost || t.Suite == suiteSurvey && t.Experiment == "feature"
-	})
-	var settings []string
+// scores says in how many tables Weir is ahead of the best of some rivals, equal, or behind, and where it is behind. The form of
+// Weir that is best in the first unit stands for Weir in all units, as in [grid.addFeet].
+func scores(tables []record.Table) (sentences, losses []string, settings int) {
+	text := func(r record.Row, unit string) string {
+		return clean(r.Peer) + " " + figure(r.Cells[unit].Center, unit)
+	}
+	seen := map[string]bool{}
 	for _, rivals := range []struct {
 		name     string
 		competes func(string) bool
@@ -186,44 +168,66 @@ func summarize(tables []record.Table) summary {
 		for _, what := range []struct {
 			name   string
 			unitOf func(record.Table) string
-		}{{"time", timeUnit}, {"peak memory", memoryUnit}} {
-			counts := score{Against: rivals.name, What: what.name}
-			for _, t := range compared {
-				o, ok := outcomeOf(t, what.unitOf(t), rivals.competes)
-				switch {
-				case !ok:
+		}{{"Time", timeUnit}, {"Peak memory", memoryUnit}} {
+			var ahead, equal, behind, open int
+			for _, t := range tables {
+				if t.Suite == suiteBehaviour || t.Suite == suiteCost || t.Suite == suiteSurvey && t.Experiment == "feature" {
 					continue
-				case o.Failed || o.Standing.behind():
-					counts.Behind++
-					s.Losses = append(s.Losses, o)
-				case !o.Standing.known:
-					counts.Open++
-					continue
-				case o.Standing.ahead():
-					counts.Ahead++
-				default:
-					counts.Equal++
 				}
-				if !slices.Contains(settings, o.Where) {
-					settings = append(settings, o.Where)
+				unit := what.unitOf(t)
+				rival, ok := best(t.Rows, unit, rivals.competes)
+				if !ok {
+					continue
+				}
+				weir, hasWeir := best(t.Rows, t.Units[0], isWeir)
+				over, failed, lost := compare(weir.Cells[unit], rival.Cells[unit]), failures(t), ""
+				switch {
+				case !hasWeir && len(failed) > 0:
+					lost = "failed: " + whereOf(t) + ", " + unitTitle(unit) + ": Weir"
+				case !over.valid:
+					continue
+				case over.behind():
+					lost = fmt.Sprintf("%s: %s, %s: %s", over.words(unit), whereOf(t), unitTitle(unit), text(weir, unit))
+				case !over.known:
+					open++
+					continue
+				case over.ahead():
+					ahead++
+				default:
+					equal++
+				}
+				if lost != "" {
+					behind++
+					losses = append(losses, lost+", "+text(rival, unit))
+				}
+				seen[whereOf(t)] = true
+			}
+			var parts []string
+			for _, part := range []struct {
+				n    int
+				text string
+			}{
+				{ahead + equal + behind, fmt.Sprintf("Weir is ahead in %d of %d settings", ahead, ahead+equal+behind)},
+				{equal, fmt.Sprintf("about equal in %d", equal)}, {behind, fmt.Sprintf("behind in %d", behind)},
+				{open, fmt.Sprintf("too few rounds to tell in %d", open)},
+			} {
+				if part.n > 0 {
+					parts = append(parts, part.text)
 				}
 			}
-			if counts.Ahead+counts.Equal+counts.Behind+counts.Open > 0 {
-				s.Scores = append(s.Scores, counts)
+			if len(parts) > 0 {
+				sentences = append(sentences, fmt.Sprintf("%s, against %s: %s.", what.name, rivals.name, strings.Join(parts, ", ")))
 			}
 		}
 	}
-	s.Settings = len(settings)
-	return s
+	return sentences, losses, len(seen)
 }
 
-func weirFailures(tables []record.Table) []failure {
-	var list []failure
-	for _, t := range tables {
-		for _, r := range t.Rows {
-			if reason := note(r.Notes, record.FailedNote); isWeir(r.Peer) && reason != "" {
-				list = append(list, failure{whereOf(t), clean(r.Peer), reason})
-			}
+// failures returns the measurements of Weir that failed in a table.
+func failures(t record.Table) (list []string) {
+	for _, r := range t.Rows {
+		if reason := note(r.Notes, record.FailedNote); isWeir(r.Peer) && reason != "" {
+			list = append(list, fmt.Sprintf("%s: %s: %s", clean(r.Peer), whereOf(t), reason))
 		}
 	}
 	return list
@@ -243,45 +247,6 @@ func memoryUnit(t record.Table) string {
 		}
 	}
 	return ""
-}
-
-// outcome is the comparison of Weir with its best rival in one table.
-type outcome struct {
-	Where    string // "dispatch/empty, limit 64 · producers 1"
-	Unit     string
-	Weir     string // "weir.Pool 29.8 ns"
-	Rival    string
-	Standing comparison
-	Failed   bool // no form of Weir has a figure, but a rival has
-	Words    string
-}
-
-// outcomeOf compares Weir with the best rival of a table. The form of Weir that is best in the first unit stands
-// for Weir in all units: a library that wins on time with one form and on memory with another wins on neither.
-func outcomeOf(t record.Table, unit string, competes func(string) bool) (o outcome, ok bool) {
-	if unit == "" {
-		return outcome{}, false
-	}
-	rival, has := best(t.Rows, unit, competes)
-	if !has {
-		return outcome{}, false
-	}
-	text := func(r record.Row) string {
-		return fmt.Sprintf("%s %s", clean(r.Peer), figure(r.Cells[unit].Center, unit))
-	}
-	o = outcome{Where: whereOf(t), Unit: unitTitle(unit), Rival: text(rival)}
-	weir, has := best(t.Rows, t.Units[0], isWeir)
-	if !has {
-		failures := weirFailures([]record.Table{t})
-		if len(failures) == 0 {
-			return outcome{}, false
-		}
-		o.Failed, o.Weir, o.Words = true, failures[0].Peer, "failed"
-		return o, true
-	}
-	o.Standing = compare(weir.Cells[unit], rival.Cells[unit])
-	o.Weir, o.Words = text(weir), o.Standing.words(unit)
-	return o, o.Standing.valid
 }
 
 // whereOf returns the name of a table.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,7 +21,7 @@ var (
 // results, from the setting "file".
 func Performance(file record.File) string {
 	tables := record.Tables(file.Results)
-	rows := standings(tables)
+	rows := standings(tables, false)
 	if len(rows) == 0 {
 		return ""
 	}
@@ -32,22 +31,10 @@ func Performance(file record.File) string {
 
 // Summary returns the most important rows of Performance, including those where Weir loses by most.
 func Summary(file record.File) string {
-	rows := slices.DeleteFunc(standings(record.Tables(file.Results)), func(s standing) bool { return s.summary == "" })
-	for k := range rows {
-		rows[k].Work = rows[k].summary
-		rows[k].Weir.Interval, rows[k].Go.Interval, rows[k].Other.Interval = "", "", ""
-	}
-	return standingsMarkdown(rows)
+	return standingsMarkdown(standings(record.Tables(file.Results), true))
 }
 
-func standingsMarkdown(list []standing) string {
-	var rows [][]string
-	for _, s := range list {
-		rows = append(rows, []string{
-			s.Work, entryMarkdown(s.Weir, true), entryMarkdown(s.Go, false), entryMarkdown(s.Other, true),
-			cmp.Or(s.Other.Words, "–"), cmp.Or(s.Go.Words, "–"),
-		})
-	}
+func standingsMarkdown(rows [][]string) string {
 	return tableMarkdown([]string{"work", "Weir", "`go`", "best other library", "Weir against it", "Weir against `go`"}, "--:", rows)
 }
 
@@ -68,10 +55,8 @@ func tableMarkdown(head []string, align string, rows [][]string) string {
 }
 
 // question explains the question marks of the rows, if there are any.
-func question(rows []standing) string {
-	if slices.ContainsFunc(rows, func(s standing) bool {
-		return strings.HasSuffix(s.Other.Words, "?") || strings.HasSuffix(s.Go.Words, "?")
-	}) {
+func question(rows [][]string) string {
+	if slices.ContainsFunc(rows, func(row []string) bool { return strings.HasSuffix(row[4], "?") || strings.HasSuffix(row[5], "?") }) {
 		return " A question mark: too few rounds to be sure."
 	}
 	return ""
@@ -103,18 +88,6 @@ func origin(file record.File, tables []record.Table) string {
 	add("%s", "date")
 	add("raw results: %s", "file")
 	return strings.Join(parts, ", ")
-}
-
-func entryMarkdown(e entry, named bool) string {
-	if e.Figure == "" {
-		return "–"
-	}
-	// A line must not break between a figure and its unit.
-	text := strings.ReplaceAll(join([]string{e.Figure, e.Interval}, " "), " ", noBreak)
-	if named {
-		text += " (" + escapeMarkdown(e.Peer) + ")"
-	}
-	return text
 }
 
 // Behaviour returns the table of scenarios, and of what each library does in them. It is empty if the file

@@ -76,8 +76,7 @@ func queueCell(t record.Table, queue, unit string) string {
 			continue
 		}
 		best = better
-		e := entry{Peer: strings.TrimSuffix(form, "."), Figure: figure(c.Center, unit), Interval: interval(c)}
-		text = entryMarkdown(e, e.Peer != "")
+		text = entry(c, unit, strings.TrimSuffix(form, "."), false)
 	}
 	return text
 }
