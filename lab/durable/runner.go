@@ -78,7 +78,7 @@ func (r *runner) run(ctx context.Context) (err error) {
 	for _, c := range r.contenders {
 		if c.server.prepare != nil {
 			path := filepath.Join(r.folder, c.server.name)
-			if err := c.server.prepare(ctx, path); err != nil {
+			if err := c.server.prepare(path); err != nil {
 				return err
 			}
 			r.prepared[c.server.name] = path

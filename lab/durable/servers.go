@@ -28,7 +28,7 @@ type program struct {
 	// word stands before the version in what the program says of itself.
 	word string
 	// prepare makes the initial files of a server in a new folder; nil if there are none.
-	prepare func(ctx context.Context, folder string) error
+	prepare func(folder string) error
 	// start starts the server, with its files and its socket in a new folder, and waits until the server
 	// answers. prepared is the folder that prepare has made, or "".
 	start func(ctx context.Context, folder, prepared string, always bool) (*process, error)
@@ -151,8 +151,23 @@ func postgresAddress(folder string) string {
 	return "host=" + folder + " user=river dbname=postgres"
 }
 
+// unprivileged returns a command in a process group of its own. If this process is root, the command runs as another user, as PostgreSQL
+// requires, and the folder is given to that user.
+func unprivileged(folder, path string, args ...string) (*exec.Cmd, error) {
+	cmd := exec.Command(path, args...)
+	if os.Geteuid() == 0 {
+		if err := exec.Command("chown", "nobody", folder).Run(); err != nil {
+			return nil, err
+		}
+		cmd = exec.Command("setpriv", append([]string{"--reuid=nobody", path}, args...)...)
+		cmd.Dir = folder
+	}
+	child.Apart(cmd)
+	return cmd, nil
+}
+
 // initPostgres makes an empty database in the folder "data" of a new folder.
-func initPostgres(ctx context.Context, folder string) error {
+func initPostgres(folder string) error {
 	if err := os.Mkdir(folder, 0o711); err != nil {
 		return err
 	}
@@ -160,8 +175,8 @@ func initPostgres(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, path, "-D", filepath.Join(folder, "data"), "-U", "river", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
-	if err := unprivileged(cmd, folder); err != nil {
+	cmd, err := unprivileged(folder, path, "-D", filepath.Join(folder, "data"), "-U", "river", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	if err != nil {
 		return err
 	}
 	if text, err := cmd.CombinedOutput(); err != nil {
@@ -173,7 +188,7 @@ func initPostgres(ctx context.Context, folder string) error {
 func startPostgres(ctx context.Context, folder, prepared string, always bool) (*process, error) {
 	var err error
 	if prepared == "" {
-		err = initPostgres(ctx, folder)
+		err = initPostgres(folder)
 	} else {
 		err = exec.CommandContext(ctx, "cp", "-a", prepared, folder).Run()
 	}
@@ -188,8 +203,8 @@ func startPostgres(ctx context.Context, folder, prepared string, always bool) (*
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(path, "-D", filepath.Join(folder, "data"), "-k", folder, "-c", "listen_addresses=", "-c", "synchronous_commit="+commit)
-	if err := unprivileged(cmd, folder); err != nil {
+	cmd, err := unprivileged(folder, path, "-D", filepath.Join(folder, "data"), "-k", folder, "-c", "listen_addresses=", "-c", "synchronous_commit="+commit)
+	if err != nil {
 		return nil, err
 	}
 	return startProcess(ctx, cmd, syscall.SIGQUIT, func(ctx context.Context) error {
