@@ -8,12 +8,12 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"image/color"
 	"os"
 	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -76,29 +76,19 @@ func picture(notes []note) (*plot.Plot, error) {
 	perSecond := func(of func(note) float64) func(before, n note) float64 {
 		return func(before, n note) float64 { return (of(n) - of(before)) / max(0.1, n.second-before.second) }
 	}
-	for _, line := range []struct {
-		name  string
-		color color.RGBA
-		of    func(before, n note) float64
-	}{
-		{"put per second", color.RGBA{0x25, 0x63, 0xb8, 255}, perSecond(func(n note) float64 { return n.put })},
-		{"done per second", color.RGBA{0x0f, 0x76, 0x6e, 255}, perSecond(func(n note) float64 { return n.done })},
-		{"put and not done yet, in tens", color.RGBA{0xb4, 0x53, 0x09, 255}, func(_, n note) float64 { return n.missing / 10 }},
-		{"done again, in all", color.RGBA{0xa8, 0x32, 0x62, 255}, func(_, n note) float64 { return n.again }},
-	} {
+	var lines []any
+	add := func(name string, of func(before, n note) float64) {
 		var points plotter.XYs
 		var before note
 		for _, n := range notes {
-			points = append(points, plotter.XY{X: n.second, Y: line.of(before, n)})
+			points = append(points, plotter.XY{X: n.second, Y: of(before, n)})
 			before = n
 		}
-		l, err := plotter.NewLine(points)
-		if err != nil {
-			return nil, err
-		}
-		l.Color, l.Width = line.color, vg.Points(1.5)
-		p.Add(l)
-		p.Legend.Add(line.name, l)
+		lines = append(lines, name, points)
 	}
-	return p, nil
+	add("put per second", perSecond(func(n note) float64 { return n.put }))
+	add("done per second", perSecond(func(n note) float64 { return n.done }))
+	add("put and not done yet, in tens", func(_, n note) float64 { return n.missing / 10 })
+	add("done again, in all", func(_, n note) float64 { return n.again })
+	return p, plotutil.AddLines(p, lines...)
 }

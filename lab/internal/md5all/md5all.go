@@ -20,17 +20,12 @@ import (
 // A Program is one way to do it.
 type Program struct {
 	Name string // the library; if it has several forms, then a dot and the form
-
-	// Run returns the sums of the regular files below root, by path. It digests at most digesters files at
-	// once. With an error it returns no sums. Soon after ctx is done, Run returns the cause. It leaves no
-	// goroutine behind.
-	Run func(ctx context.Context, root string, digesters int) (map[string][md5.Size]byte, error)
+	peer string
 }
 
 // Programs returns all programs, in the order of the tables.
 func Programs() []Program {
-	var programs []Program
-	for _, p := range []struct{ name, peer string }{
+	return []Program{
 		{"weir", "weir.Group"},
 		{"go", "semaphore"},
 		{"errgroup", "errgroup"},
@@ -40,20 +35,17 @@ func Programs() []Program {
 		{"pond", "pond.group"},
 		{"workerpool", "workerpool"},
 		{"gopool", "gopool"},
-	} {
-		programs = append(programs, Program{p.name, func(ctx context.Context, root string, digesters int) (map[string][md5.Size]byte, error) {
-			form, err := peer.Find(p.peer)
-			if err != nil {
-				return nil, err
-			}
-			return sums(ctx, form, root, digesters)
-		}})
 	}
-	return programs
 }
 
-// sums is the program. The peer runs a task for each file as soon as the walk has found the file.
-func sums(ctx context.Context, form peer.Peer, root string, digesters int) (map[string][md5.Size]byte, error) {
+// Run returns the sums of the regular files below root, by path. It digests at most digesters files at once. With an error it
+// returns no sums. Soon after ctx is done, Run returns the cause. It leaves no goroutine behind. The peer runs a task for each
+// file as soon as the walk has found the file.
+func (p Program) Run(ctx context.Context, root string, digesters int) (map[string][md5.Size]byte, error) {
+	form, err := peer.Find(p.peer)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var mu sync.Mutex
@@ -78,7 +70,7 @@ func sums(ctx context.Context, form peer.Peer, root string, digesters int) (map[
 	}
 	tasks := open(ctx, form, digesters, task)
 	defer tasks.Close()
-	err := walk(ctx, root, func(path string) {
+	err = walk(ctx, root, func(path string) {
 		mu.Lock()
 		paths = append(paths, path)
 		i := len(paths) - 1

@@ -90,11 +90,17 @@ func TestSumsAreThoseOfAPlainLoop(t *testing.T) {
 	})
 }
 
-func TestAMissingRootIsAnError(t *testing.T) {
+func TestARunThatCannotBeginEndsAtOnce(t *testing.T) {
+	root := tree(t)
+	stop := errors.New("stop")
+	ended, cancel := context.WithCancelCause(t.Context())
+	cancel(stop)
 	each(t, func(t *testing.T, run program) {
-		got, err := run(t.Context(), filepath.Join(t.TempDir(), "missing"))
-		if !errors.Is(err, fs.ErrNotExist) || got != nil {
-			t.Errorf("%d sums, %v", len(got), err)
+		if got, err := run(t.Context(), filepath.Join(root, "missing")); got != nil || !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("without a root: %d sums, %v", len(got), err)
+		}
+		if got, err := run(ended, root); got != nil || !errors.Is(err, stop) {
+			t.Errorf("with a context that has ended: %d sums, %v", len(got), err)
 		}
 	})
 }
@@ -130,18 +136,6 @@ func TestWhatEndsARunCancelsWhatIsLeft(t *testing.T) {
 			})
 		}
 	}
-}
-
-func TestAContextThatHasEndedEndsARunAtOnce(t *testing.T) {
-	root := tree(t)
-	stop := errors.New("stop")
-	each(t, func(t *testing.T, run program) {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		cancel(stop)
-		if got, err := run(ctx, root); got != nil || !errors.Is(err, stop) {
-			t.Errorf("%d sums, %v", len(got), err)
-		}
-	})
 }
 
 func TestEveryLibraryHasAProgram(t *testing.T) {

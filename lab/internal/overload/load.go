@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // A Tally counts what the clients have seen. A latency begins when a request was due, so a request that waits
@@ -73,8 +75,7 @@ type clients struct {
 	ended   bool            // no more requests come
 	done    chan struct{}   // closed when ended and nothing is pending
 
-	dials  float64       // connections that could be opened at dialed
-	dialed time.Duration // the time for which dials holds
+	dials *rate.Limiter
 
 	tally                Tally
 	served, refused, lag []time.Duration
@@ -82,7 +83,11 @@ type clients struct {
 
 // offer is the main function of the load.
 func offer(o order, stdout io.Writer) error {
-	g := &clients{order: o, begin: time.Unix(0, o.Start), done: make(chan struct{})}
+	perSecond := opened * float64(o.Setup.Rate)
+	g := &clients{
+		order: o, begin: time.Unix(0, o.Start), done: make(chan struct{}),
+		dials: rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond*(10*pace).Seconds()))),
+	}
 	g.tally.Curve = make([]int, g.Setup.Points())
 	if err := g.warm(); err != nil {
 		return err
@@ -135,7 +140,7 @@ func (g *clients) send(due, now time.Duration) {
 	case now-due > g.Setup.Patience: // the load was too late to send it
 		g.tally.Unsent++
 		g.mu.Unlock()
-	case g.mayDial(now):
+	case g.mayDial():
 		g.conns++
 		c := &client{all: g}
 		g.begins(c, due, now)
@@ -150,17 +155,7 @@ func (g *clients) send(due, now time.Duration) {
 // mayDial reports whether one more connection may be opened now. A connection costs as much as several
 // requests. Without a bound on the rate of new connections, so many of them would follow a short stall of the
 // machine that the stall would last.
-func (g *clients) mayDial(now time.Duration) bool {
-	perSecond := opened * float64(g.Setup.Rate)
-	saved := max(1, perSecond*(10*pace).Seconds())
-	g.dials = min(saved, g.dials+perSecond*(now-g.dialed).Seconds())
-	g.dialed = now
-	if g.conns >= g.Setup.Conns || g.dials < 1 {
-		return false
-	}
-	g.dials--
-	return true
-}
+func (g *clients) mayDial() bool { return g.conns < g.Setup.Conns && g.dials.Allow() }
 
 // opened is the largest share of requests for which a connection is opened.
 const opened = 0.1

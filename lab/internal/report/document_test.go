@@ -71,7 +71,7 @@ func TestHostileNamesAreHarmless(t *testing.T) {
 		add("behaviour", hostile, peer, nil, record.Value{Unit: "ns/op", Value: 1})
 		add("dispatch", "lone", peer, nil) // without a value
 		for _, roots := range []string{"1", "2", hostile} {
-			for _, tasks := range []string{"1", "2", "3"} {
+			for _, tasks := range []string{"1", "2", "3", hostile} {
 				params := []record.Setting{{Key: "roots", Value: roots}, {Key: "tasks", Value: tasks}}
 				add("cost", "curve", "inplace", params, record.Value{Unit: "ns/op", Value: 5})
 				add("cost", "curve", peer, params, record.Value{Unit: "ns/op", Value: 6})
