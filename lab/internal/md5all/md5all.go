@@ -89,21 +89,14 @@ func (p Program) Run(ctx context.Context, root string, digesters int) (map[strin
 	return sums, nil
 }
 
-// open returns the peer's group, or its runner as a group that reports no errors.
-func open(ctx context.Context, form peer.Peer, digesters int, task func(i int) error) peer.Group {
+// open returns the peer's group, or else a runner without errors.
+func open(ctx context.Context, form peer.Peer, digesters int, task func(i int) error) peer.Runner {
 	if form.Group != nil {
 		return form.Group(ctx, digesters, peer.GroupWork{Each: func(_ context.Context, i int) error { return task(i) }})
 	}
-	return silent{form.Open(digesters, peer.Work{Each: func(i int) {
+	return form.Open(digesters, peer.Work{Each: func(i int) {
 		_ = task(i) // an error of task has cancelled the context
-	}})}
-}
-
-type silent struct{ peer.Runner }
-
-func (s silent) Wait() error {
-	s.Runner.Wait()
-	return nil
+	}})
 }
 
 // walk calls found with the path of each regular file below root. When ctx is done, it stops and returns the cause.

@@ -20,7 +20,7 @@ import (
 type (
 	opener      func(limit int, work peer.Work) peer.Runner
 	queueOpener func(limit, n int, work peer.Work) peer.Runner
-	groupOpener func(ctx context.Context, limit int, work peer.GroupWork) peer.Group
+	groupOpener func(ctx context.Context, limit int, work peer.GroupWork) peer.Runner
 )
 
 // A setting is how a check uses a peer.
@@ -112,14 +112,15 @@ func checkOnce(open opener, s setting) error {
 	r := open(s.limit, s.work(func(i int) { (*task.Load())(i) }))
 	for round := range s.rounds {
 		task.Store(new(s.overtake(t.run)))
+		var failed error
 		err := s.await("submit and wait", func() {
 			s.submit(r, 0, s.tasks)
-			r.Wait()
+			failed = r.Wait()
 		})
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(complaint(r), t.check(round+1, s.same)); err != nil {
+		if err := errors.Join(failed, t.check(round+1, s.same)); err != nil {
 			return fmt.Errorf("after Wait of round %d: %w", round, err)
 		}
 	}
@@ -213,11 +214,11 @@ func checkLimit(open opener, s setting) error {
 		live.Leave()
 	}))
 
+	var failed, returned error
 	ended := begin(func() {
 		s.submit(r, 0, s.tasks)
-		r.Wait()
+		returned = r.Wait()
 	})
-	var failed error
 	for k := range s.must {
 		if failed = s.receive(fmt.Sprintf("start of task %d of %d at once", k+1, s.must), begun); failed != nil {
 			break
@@ -232,7 +233,7 @@ func checkLimit(open opener, s setting) error {
 	if got := int(live.Peak.Load()); got > s.may {
 		return fmt.Errorf("%d tasks ran at once, want at most %d", got, s.may)
 	}
-	return errors.Join(failed, complaint(r))
+	return errors.Join(failed, returned)
 }
 
 // checkQueued proves that Submit never waits: while all workers are blocked, s.tasks
@@ -260,12 +261,16 @@ func checkQueued(open queueOpener, s setting) error {
 		failed = s.receive("submit while all workers are blocked", submitted)
 	}
 	close(gate)
+	var returned error
 	err := s.await("wait and close", func() {
 		<-submitted
-		r.Wait()
+		returned = r.Wait()
 		r.Close()
 	})
-	return errors.Join(failed, err, t.check(1, s.same))
+	if err != nil {
+		return errors.Join(failed, err)
+	}
+	return errors.Join(failed, returned, t.check(1, s.same))
 }
 
 // checkNew proves that a pool that nothing used leaves no goroutine.

@@ -32,9 +32,9 @@ func concPeers() []Peer {
 			Name: "conc.context", Module: concModule,
 			About: "WithContext, WithCancelOnError, WithFirstError; a new pool after each Wait",
 			Open: func(limit int, work Work) Runner {
-				return openConcContext(context.Background(), limit, work.forGroup()).asRunner()
+				return openConcContext(context.Background(), limit, work.forGroup())
 			},
-			Group: func(ctx context.Context, limit int, work GroupWork) Group {
+			Group: func(ctx context.Context, limit int, work GroupWork) Runner {
 				return openConcContext(ctx, limit, work)
 			},
 			Collect: func(limit, n int, fn func(int) (int, error)) ([]int, error) {
@@ -142,19 +142,19 @@ func newConcResult(limit int) *pool.ResultPool[int] {
 }
 
 func openConc(limit int, work Work) Runner {
-	return openSets(work.plain(), func() *pool.Pool { return newConc(limit) }, silent((*pool.Pool).Wait)).asRunner()
+	return openSets(work.plain(), func() *pool.Pool { return newConc(limit) }, silent((*pool.Pool).Wait))
 }
 
 func openConcError(limit int, work Work) Runner {
-	return openSets(work.failing(), func() *pool.ErrorPool { return newConcError(limit) }, (*pool.ErrorPool).Wait).asRunner()
+	return openSets(work.failing(), func() *pool.ErrorPool { return newConcError(limit) }, (*pool.ErrorPool).Wait)
 }
 
 func openConcResult(limit int, work Work) Runner {
 	return openSets(work.valued(), func() *pool.ResultPool[int] { return newConcResult(limit) },
-		silent(func(p *pool.ResultPool[int]) { p.Wait() })).asRunner()
+		silent(func(p *pool.ResultPool[int]) { p.Wait() }))
 }
 
-func openConcContext(ctx context.Context, limit int, work GroupWork) group {
+func openConcContext(ctx context.Context, limit int, work GroupWork) Runner {
 	return openSets(work.plain(), func() *pool.ContextPool { return newConcContext(ctx, limit) }, (*pool.ContextPool).Wait)
 }
 
@@ -165,5 +165,5 @@ func openConcStream(limit int, work Work) Runner {
 			return func() {}
 		}
 	})
-	return openSets(callbacks, func() *stream.Stream { return newConcStream(limit) }, silent((*stream.Stream).Wait)).asRunner()
+	return openSets(callbacks, func() *stream.Stream { return newConcStream(limit) }, silent((*stream.Stream).Wait))
 }

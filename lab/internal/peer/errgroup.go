@@ -31,7 +31,7 @@ func errgroupPeers() []Peer {
 					group.SetLimit(limit)
 					return group
 				}
-				return openSets(work.failing(), newGroup, (*errgroup.Group).Wait).asRunner()
+				return openSets(work.failing(), newGroup, (*errgroup.Group).Wait)
 			},
 		},
 		{
@@ -90,11 +90,11 @@ func collectErrgroup(limit, n int, fn func(i int) (int, error)) ([]int, error) {
 
 // openErrgroup makes a new group after each Wait: the documentation says not to reuse a group for other tasks.
 func openErrgroup(limit int, work Work) Runner {
-	return openSets(work.failing(), func() *errgroup.Group { return newErrgroup(limit) }, (*errgroup.Group).Wait).asRunner()
+	return openSets(work.failing(), func() *errgroup.Group { return newErrgroup(limit) }, (*errgroup.Group).Wait)
 }
 
 // openErrgroupGroup makes a new group after each Wait, as the context of the old group is cancelled.
-func openErrgroupGroup(parent context.Context, limit int, work GroupWork) Group {
+func openErrgroupGroup(parent context.Context, limit int, work GroupWork) Runner {
 	return openGroups(func() (*errgroup.Group, tasks[func() error]) {
 		g, ctx := errgroup.WithContext(parent)
 		g.SetLimit(limit)

@@ -51,7 +51,7 @@ func (f form) checkLimit(p peer.Peer, s setting) error {
 	return checkLimit(f.runner(p, s), s)
 }
 
-// adapted is a form as a runner. It complains of what only this form can do wrong.
+// adapted is a form as a runner. Its Wait returns what only this form can do wrong.
 type adapted struct {
 	submit  func(lo, hi int) error
 	wait    func() error // nil if Submit waits
@@ -65,21 +65,16 @@ func (a *adapted) complain(err error) {
 	}
 }
 
-func complaint(r peer.Runner) error {
-	if a, ok := r.(*adapted); ok {
-		if err := a.against.Load(); err != nil {
-			return *err
-		}
-	}
-	return nil
-}
-
 func (a *adapted) Submit(lo, hi int) { a.complain(a.submit(lo, hi)) }
 
-func (a *adapted) Wait() {
+func (a *adapted) Wait() error {
 	if a.wait != nil {
 		a.complain(a.wait())
 	}
+	if err := a.against.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 func (a *adapted) Close() {
@@ -108,13 +103,7 @@ func groupAsRunner(open groupOpener) opener {
 		parent := context.WithValue(context.Background(), parentKey{}, true)
 		g := open(parent, limit, setting{same: work.Same != nil}.groupWork(task))
 		a.submit = func(lo, hi int) error { g.Submit(lo, hi); return nil }
-		a.wait = func() error {
-			if err := g.Wait(); err != nil {
-				return fmt.Errorf("the group's Wait: %w", err)
-			}
-			return nil
-		}
-		a.close = g.Close
+		a.wait, a.close = g.Wait, g.Close
 		return a
 	}
 }

@@ -22,10 +22,10 @@ type Runner interface {
 	// room where the library does. Several goroutines may call it at once.
 	Submit(lo, hi int)
 
-	// Wait returns when all tasks submitted before have finished. It is called when no Submit runs. The
-	// runner can be used again afterwards. If the library's object cannot, Wait makes a new one, at the cost
-	// that users of the library have.
-	Wait()
+	// Wait returns when all tasks submitted before have finished, with an error if one of them returned an error. It is
+	// called when no Submit runs. Without an error the runner can be used again afterwards. If the library's object
+	// cannot, Wait makes a new one, at the cost that users of the library have.
+	Wait() error
 
 	// Close ends the goroutines of the runner. It is called once, after Wait.
 	Close()
@@ -41,16 +41,7 @@ type Work struct {
 	Each func(i int)
 }
 
-// A Group is like a [Runner], and its tasks get a context and return an error. Wait returns an error if any of
-// them failed; otherwise the group can be used again.
-type Group interface {
-	Submit(lo, hi int)
-	Wait() error
-	Close()
-}
-
-// GroupWork is what the tasks of a [Group] do. Exactly one field is set, as in
-// [Work].
+// GroupWork is like [Work], for tasks that get a context and return an error.
 type GroupWork struct {
 	Same func(ctx context.Context) error
 	Each func(ctx context.Context, i int) error
@@ -91,7 +82,7 @@ type Peer struct {
 
 	// Group makes a group whose tasks get a context made from ctx, which the first error cancels. Nil if the
 	// form has no groups.
-	Group func(ctx context.Context, limit int, work GroupWork) Group
+	Group func(ctx context.Context, limit int, work GroupWork) Runner
 
 	// Loop prepares a loop over the items. run calls the body for every item, on at most limit goroutines,
 	// and returns when all calls have. Only the data that the loop runs over is made beforehand. Nil if the

@@ -1,6 +1,7 @@
 package peer_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -147,15 +148,19 @@ func TestEachPeerDoesWhatItPromises(t *testing.T) {
 func checkMemory(p peer.Peer, s setting) error {
 	wrote := make([]int, s.tasks)
 	r := p.Open(s.limit, s.work(func(i int) { wrote[i]++ }))
+	var failed error
 	err := s.await("two rounds", func() {
 		for range 2 {
 			s.submit(r, 0, s.tasks)
-			r.Wait()
+			failed = errors.Join(failed, r.Wait())
 		}
 		r.Close()
 	})
 	if i := slices.IndexFunc(wrote, func(n int) bool { return n != 2 }); err == nil && i >= 0 {
 		return fmt.Errorf("task %d wrote %d times, want 2", i, wrote[i])
+	}
+	if err == nil {
+		err = failed
 	}
 	return err
 }

@@ -131,37 +131,34 @@ func openSemaphore(limit int, work Work) Runner {
 
 // openSemaphoreGroup is a group as written by hand: the first error is the cause that cancels the context of
 // all tasks.
-func openSemaphoreGroup(parent context.Context, limit int, work GroupWork) Group {
+func openSemaphoreGroup(parent context.Context, limit int, work GroupWork) Runner {
 	slots := make(chan struct{}, limit)
 	live := new(sync.WaitGroup)
 	ctx, cancel := context.WithCancelCause(parent)
 	tasks := work.bound(ctx)
-	return group{
-		runner{
-			live: live,
-			submit: func(lo, hi int) {
-				for i := lo; i < hi; i++ {
-					task := tasks.task(i)
-					slots <- struct{}{}
-					go func() {
-						if err := task(); err != nil {
-							cancel(err)
-						}
-						<-slots
-						live.Done()
-					}()
-				}
-			},
-			close: func() { cancel(nil) },
+	return runner{
+		live: live,
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				task := tasks.task(i)
+				slots <- struct{}{}
+				go func() {
+					if err := task(); err != nil {
+						cancel(err)
+					}
+					<-slots
+					live.Done()
+				}()
+			}
 		},
-		func() error {
-			live.Wait()
+		wait: func() error {
 			err := context.Cause(ctx)
 			cancel(nil)
 			ctx, cancel = context.WithCancelCause(parent)
 			tasks = work.bound(ctx)
 			return err
 		},
+		close: func() { cancel(nil) },
 	}
 }
 

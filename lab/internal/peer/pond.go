@@ -23,25 +23,23 @@ func pondPeers() []Peer {
 			Name: "pond.group", Module: pondModule,
 			About: "NewGroup, Submit (SubmitErr with a context), Wait; a new group after each Wait, unbounded queue",
 			Open:  openPondGroup, Queued: unbounded(openPondGroup),
-			Group: func(ctx context.Context, limit int, work GroupWork) Group {
+			Group: func(ctx context.Context, limit int, work GroupWork) Runner {
 				pool := pond.NewPool(limit)
 				g := pool.NewGroupContext(ctx)
 				tasks := work.bound(g.Context())
-				return group{
-					runner{
-						submit: func(lo, hi int) {
-							for i := lo; i < hi; i++ {
-								g.SubmitErr(tasks.task(i))
-							}
-						},
-						close: pool.StopAndWait,
+				return runner{
+					submit: func(lo, hi int) {
+						for i := lo; i < hi; i++ {
+							g.SubmitErr(tasks.task(i))
+						}
 					},
-					func() error {
+					wait: func() error {
 						err := g.Wait()
 						g = pool.NewGroupContext(ctx)
 						tasks = work.bound(g.Context())
 						return err
 					},
+					close: pool.StopAndWait,
 				}
 			},
 		},
@@ -89,9 +87,10 @@ func openPondGroup(limit int, work Work) Runner {
 				g.Submit(tasks.task(i))
 			}
 		},
-		wait: func() {
-			must(g.Wait())
+		wait: func() error {
+			err := g.Wait()
 			g = pool.NewGroup()
+			return err
 		},
 		close: pool.StopAndWait,
 	}
@@ -106,10 +105,10 @@ func openPondResult(limit int, work Work) Runner {
 				g.Submit(tasks.task(i))
 			}
 		},
-		wait: func() {
+		wait: func() error {
 			_, err := g.Wait()
-			must(err)
 			g = pool.NewGroup()
+			return err
 		},
 		close: pool.StopAndWait,
 	}

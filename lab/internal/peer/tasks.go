@@ -8,11 +8,12 @@ import (
 // runner is a [Runner] made of functions. Nil functions do nothing. submit contains the loop over the tasks,
 // because a function call for each task would take as long as some libraries do.
 type runner struct {
-	submit      func(lo, hi int)
-	wait, close func()
+	submit func(lo, hi int)
+	wait   func() error
+	close  func()
 
-	// live counts the tasks of a library that cannot wait for them and go on. The tasks are then
-	// [Work.counted], and wait is nil. Submit adds all of its tasks to live at once.
+	// live counts the tasks of a library that cannot wait for them and go on, in most cases those of [Work.counted]. Submit adds all of its tasks to
+	// live at once, and Wait waits for live first.
 	live *sync.WaitGroup
 }
 
@@ -23,13 +24,14 @@ func (r runner) Submit(lo, hi int) {
 	r.submit(lo, hi)
 }
 
-func (r runner) Wait() {
+func (r runner) Wait() error {
 	if r.live != nil {
 		r.live.Wait()
 	}
 	if r.wait != nil {
-		r.wait()
+		return r.wait()
 	}
+	return nil
 }
 
 func (r runner) Close() {
@@ -38,43 +40,26 @@ func (r runner) Close() {
 	}
 }
 
-// group is a [Group] made in the same way.
-type group struct {
-	runner
-	wait func() error
-}
-
-func (g group) Wait() error { return g.wait() }
-
-// asRunner returns the group as a [Runner], for a library that has only groups.
-func (g group) asRunner() Runner {
-	r := g.runner
-	r.wait = func() { must(g.wait()) }
-	return r
-}
-
-// openGroups returns a group for a library whose object is made anew after each Wait. open makes it, and the tasks for it.
-func openGroups[F any, G interface{ Go(task F) }](open func() (G, tasks[F]), wait func(G) error) group {
+// openGroups returns a runner for a library whose object is made anew after each Wait. open makes it, and the tasks for it.
+func openGroups[F any, G interface{ Go(task F) }](open func() (G, tasks[F]), wait func(G) error) runner {
 	g, list := open()
-	return group{
-		runner{
-			submit: func(lo, hi int) {
-				for i := lo; i < hi; i++ {
-					g.Go(list.task(i))
-				}
-			},
-			close: func() { must(wait(g)) }, // cancels the context of an empty group
+	return runner{
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				g.Go(list.task(i))
+			}
 		},
-		func() error {
+		wait: func() error {
 			err := wait(g)
 			g, list = open()
 			return err
 		},
+		close: func() { must(wait(g)) }, // cancels the context of an empty group
 	}
 }
 
 // openSets is like openGroups, for tasks that are the same for each object.
-func openSets[F any, G interface{ Go(task F) }](list tasks[F], open func() G, wait func(G) error) group {
+func openSets[F any, G interface{ Go(task F) }](list tasks[F], open func() G, wait func(G) error) runner {
 	return openGroups(func() (G, tasks[F]) { return open(), list }, wait)
 }
 

@@ -29,16 +29,16 @@ func weirPeers() []Peer {
 		{
 			Name: "weir.Group", Module: weirModule, About: "NewGroup, Go, Wait",
 			Open: func(limit int, work Work) Runner {
-				return openWeirGroup(context.Background(), limit, work.forGroup()).asRunner()
+				return openWeirGroup(context.Background(), limit, work.forGroup())
 			},
 			Queued: func(limit, n int, work Work) Runner {
-				return openWeirGroup(context.Background(), limit, work.forGroup(), weir.Queue(n)).asRunner()
+				return openWeirGroup(context.Background(), limit, work.forGroup(), weir.Queue(n))
 			},
 			Set: func(limit int, work Work) Runner {
 				newGroup := func() *weir.Group { return weir.NewGroup(context.Background(), limit) }
-				return openSets(work.forGroup().plain(), newGroup, (*weir.Group).Wait).asRunner()
+				return openSets(work.forGroup().plain(), newGroup, (*weir.Group).Wait)
 			},
-			Group: func(ctx context.Context, limit int, work GroupWork) Group {
+			Group: func(ctx context.Context, limit int, work GroupWork) Runner {
 				return openWeirGroup(ctx, limit, work)
 			},
 			New: func(limit int) func() {
@@ -55,7 +55,7 @@ func weirPeers() []Peer {
 				newGroup := func() *weir.Group { return pool.Group(context.Background()) }
 				sets := openSets(work.forGroup().plain(), newGroup, (*weir.Group).Wait)
 				sets.close = pool.Close
-				return sets.asRunner()
+				return sets
 			},
 		},
 		{
@@ -66,7 +66,7 @@ func weirPeers() []Peer {
 					group.SetLimit(limit)
 					return group
 				}
-				return openSets(work.failing(), newGroup, (*errgroup.Group).Wait).asRunner()
+				return openSets(work.failing(), newGroup, (*errgroup.Group).Wait)
 			},
 		},
 		{
@@ -184,7 +184,7 @@ func openWeir(limit int, work Work, opts ...weir.Option) Runner {
 				must(pool.Submit(tasks.task(i)))
 			}
 		},
-		wait:  pool.Wait,
+		wait:  func() error { pool.Wait(); return nil },
 		close: pool.Close,
 	}
 }
@@ -201,16 +201,19 @@ func openWeirFunc(limit int, work Work, opts ...weir.Option) Runner {
 				must(pool.Invoke(i))
 			}
 		},
-		wait:  pool.Wait,
+		wait:  func() error { pool.Wait(); return nil },
 		close: pool.Close,
 	}
 }
 
-func openWeirGroup(ctx context.Context, limit int, work GroupWork, opts ...weir.Option) group {
+func openWeirGroup(ctx context.Context, limit int, work GroupWork, opts ...weir.Option) Runner {
 	g, tasks := weir.NewGroup(ctx, limit, opts...), work.plain()
-	return group{runner{submit: func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			g.Go(tasks.task(i))
-		}
-	}}, g.Wait}
+	return runner{
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				g.Go(tasks.task(i))
+			}
+		},
+		wait: g.Wait,
+	}
 }

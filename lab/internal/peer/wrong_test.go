@@ -39,7 +39,7 @@ type bent struct {
 }
 
 func (b *bent) Submit(lo, hi int) { b.submit(lo, hi) }
-func (b *bent) Wait()             { b.Runner.Wait(); b.waited() }
+func (b *bent) Wait() error       { defer b.waited(); return b.Runner.Wait() }
 func (b *bent) Close()            { b.closed() }
 
 // runner is a peer whose Open is right except for what bend does, and for the limit, unless that is 0.
@@ -61,7 +61,7 @@ type bend struct {
 
 // group is a peer whose Group is right except for what is set in the bend that made returns.
 func group(made func() bend) peer.Peer {
-	return peer.Peer{Group: func(ctx context.Context, limit int, work peer.GroupWork) peer.Group {
+	return peer.Peer{Group: func(ctx context.Context, limit int, work peer.GroupWork) peer.Runner {
 		b := made()
 		if b.parent != nil {
 			ctx = b.parent(ctx)
@@ -81,12 +81,12 @@ func group(made func() bend) peer.Peer {
 }
 
 type bentGroup struct {
-	peer.Group
+	peer.Runner
 	bend bend
 }
 
 func (g bentGroup) Wait() error {
-	err := g.Group.Wait()
+	err := g.Runner.Wait()
 	if g.bend.wait != nil {
 		return g.bend.wait(err)
 	}

@@ -75,7 +75,7 @@ func few(s Scale, tasks int, length time.Duration) Experiment {
 					pause()
 					begin := time.Now()
 					runners[k].Submit(0, tasks)
-					runners[k].Wait()
+					must(runners[k].Wait())
 					samples[k] = append(samples[k], time.Since(begin))
 				}
 			}

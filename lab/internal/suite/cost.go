@@ -44,7 +44,7 @@ func curve(s Scale, procs, length, tasks int) Experiment {
 			defer r.Close()
 			run := func() {
 				r.Submit(0, tasks)
-				r.Wait()
+				must(r.Wait())
 			}
 			run()
 			runtime.GC()

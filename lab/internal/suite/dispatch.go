@@ -47,7 +47,7 @@ func empty(s Scale) []Experiment {
 						defer r.Close()
 						m.throughput(func(n int) {
 							submit(r, producers(from), n)
-							r.Wait()
+							must(r.Wait())
 						})
 					}),
 				}
@@ -68,7 +68,7 @@ func bursts(s Scale) []Experiment {
 				m.throughput(func(n int) {
 					for begin := 0; begin < n; begin += size {
 						r.Submit(0, min(size, n-begin))
-						r.Wait()
+						must(r.Wait())
 					}
 				})
 			}),
@@ -102,7 +102,7 @@ func lone(s Scale) []Experiment {
 					r.Submit(0, 1)
 					all = append(all, <-took)
 				}
-				r.Wait()
+				must(r.Wait())
 				m.percentiles(all)
 			}),
 		}
@@ -122,7 +122,7 @@ func forkJoin(s Scale) Experiment {
 			defer r.Close()
 			m.repeated(func() {
 				r.Submit(0, tasks)
-				r.Wait()
+				must(r.Wait())
 			})
 		}),
 	}
@@ -153,7 +153,7 @@ func idlePools(s Scale) Experiment {
 			for i := range open {
 				open[i] = p.Open(8, peer.Work{Same: nothing})
 				open[i].Submit(0, 1)
-				open[i].Wait()
+				must(open[i].Wait())
 			}
 			m.N = pools
 			m.set("B/pool", float64(inUse()-memory)/pools)
@@ -198,7 +198,7 @@ func blockedAtOnce(s Scale, n int) Experiment {
 				r.Submit(0, n)
 				<-all
 				close(release)
-				r.Wait()
+				must(r.Wait())
 			})
 			m.set("peak-B", float64(memory.Peak()))
 		}),
@@ -219,7 +219,7 @@ func queued(s Scale) Experiment {
 			m.time(n, func() {
 				r.Submit(0, n)
 				close(release)
-				r.Wait()
+				must(r.Wait())
 			})
 			m.set("peak-B", float64(memory.Peak()))
 		}),

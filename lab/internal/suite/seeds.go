@@ -45,13 +45,13 @@ func asleep(s Scale, procs, n int, name, about string, untilTheEnd bool) Experim
 			m.time(1, func() {
 				r.Submit(0, n)
 				if untilTheEnd {
-					r.Wait()
+					must(r.Wait())
 				}
 			})
 			peak := most()
 			m.set("peak-B", float64(memory.Peak()))
 			m.set("peak-goroutines", float64(peak))
-			r.Wait()
+			must(r.Wait())
 			r.Close()
 		}),
 	}
