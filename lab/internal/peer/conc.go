@@ -14,66 +14,47 @@ const concModule = "github.com/sourcegraph/conc"
 // concPeers make a new pool in each Wait, because a pool of conc cannot be used after its Wait. A new pool
 // starts nothing before its first task.
 func concPeers() []Peer {
+	inContext := remade("conc.context", concModule, "WithContext, WithCancelOnError, WithFirstError; a new pool after each Wait",
+		func(w Work) tasks[func(context.Context) error] { return w.forGroup().plain() },
+		func(limit int) *pool.ContextPool { return newConcContext(context.Background(), limit) }, (*pool.ContextPool).Wait)
+	inContext.Group = func(ctx context.Context, limit int, work GroupWork) Runner {
+		return openSets(work.plain(), func() *pool.ContextPool { return newConcContext(ctx, limit) }, (*pool.ContextPool).Wait)
+	}
+	inContext.Collect = func(limit, n int, fn func(int) (int, error)) ([]int, error) {
+		results := newConcResults().WithContext(context.Background()).WithCancelOnError().WithFirstError().WithMaxGoroutines(limit)
+		for i := range n {
+			results.Go(func(context.Context) (numbered, error) { return number(i, fn) })
+		}
+		found, err := results.Wait()
+		return inOrder(n, found), err
+	}
+	inStream := remade("conc.stream", concModule, "stream.New, callbacks that do nothing but consume; a new stream after each Wait",
+		func(w Work) tasks[stream.Task] {
+			return formed(w, func(run func()) stream.Task {
+				return func() stream.Callback {
+					run()
+					return func() {}
+				}
+			})
+		}, newConcStream, silent((*stream.Stream).Wait))
+	inStream.Stream = streamConc
+	results := remade("conc.result", concModule, "pool.NewWithResults, a number from each task; a new pool after each Wait", Work.valued,
+		func(limit int) *pool.ResultPool[int] { return pool.NewWithResults[int]().WithMaxGoroutines(limit) },
+		silent(func(p *pool.ResultPool[int]) { p.Wait() }))
+	results.Collect = func(limit, n int, fn func(int) (int, error)) ([]int, error) {
+		results := newConcResults().WithErrors().WithFirstError().WithMaxGoroutines(limit)
+		for i := range n {
+			results.Go(func() (numbered, error) { return number(i, fn) })
+		}
+		found, err := results.Wait()
+		return inOrder(n, found), err
+	}
 	return []Peer{
-		{
-			Name: "conc", Module: concModule, About: "pool.New, Go, Wait; a new pool after each Wait",
-			Open: openConc,
-			New:  func(limit int) func() { return newConc(limit).Wait },
-		},
-		{
-			Name: "conc.error", Module: concModule, About: "WithErrors; a new pool after each Wait",
-			Open: openConcError,
-			New: func(limit int) func() {
-				errors := newConcError(limit)
-				return func() { must(errors.Wait()) }
-			},
-		},
-		{
-			Name: "conc.context", Module: concModule,
-			About: "WithContext, WithCancelOnError, WithFirstError; a new pool after each Wait",
-			Open: func(limit int, work Work) Runner {
-				return openConcContext(context.Background(), limit, work.forGroup())
-			},
-			Group: func(ctx context.Context, limit int, work GroupWork) Runner {
-				return openConcContext(ctx, limit, work)
-			},
-			Collect: func(limit, n int, fn func(int) (int, error)) ([]int, error) {
-				results := newConcResults().WithContext(context.Background()).WithCancelOnError().WithFirstError().WithMaxGoroutines(limit)
-				for i := range n {
-					results.Go(func(context.Context) (numbered, error) { return number(i, fn) })
-				}
-				found, err := results.Wait()
-				return inOrder(n, found), err
-			},
-			New: func(limit int) func() {
-				group := newConcContext(context.Background(), limit)
-				return func() { must(group.Wait()) }
-			},
-		},
-		{
-			Name: "conc.stream", Module: concModule,
-			About:  "stream.New, callbacks that do nothing but consume; a new stream after each Wait",
-			Open:   openConcStream,
-			New:    func(limit int) func() { return newConcStream(limit).Wait },
-			Stream: streamConc,
-		},
-		{
-			Name: "conc.result", Module: concModule,
-			About: "pool.NewWithResults, a number from each task; a new pool after each Wait",
-			Open:  openConcResult,
-			New: func(limit int) func() {
-				results := newConcResult(limit)
-				return func() { results.Wait() }
-			},
-			Collect: func(limit, n int, fn func(int) (int, error)) ([]int, error) {
-				results := newConcResults().WithErrors().WithFirstError().WithMaxGoroutines(limit)
-				for i := range n {
-					results.Go(func() (numbered, error) { return number(i, fn) })
-				}
-				found, err := results.Wait()
-				return inOrder(n, found), err
-			},
-		},
+		remade("conc", concModule, "pool.New, Go, Wait; a new pool after each Wait", Work.plain,
+			func(limit int) *pool.Pool { return pool.New().WithMaxGoroutines(limit) }, silent((*pool.Pool).Wait)),
+		remade("conc.error", concModule, "WithErrors; a new pool after each Wait", Work.failing,
+			func(limit int) *pool.ErrorPool { return pool.New().WithErrors().WithMaxGoroutines(limit) }, (*pool.ErrorPool).Wait),
+		inContext, inStream, results,
 		{
 			Name: "conc.waitgroup", Module: concModule, About: "WaitGroup, Go, Wait",
 			Fibonacci: func(_, n int) int { return bothConc.fibonacci(n) },
@@ -125,45 +106,8 @@ func streamConc(limit, n int, fn func(i int) int, consume func(value int)) {
 	s.Wait()
 }
 
-func newConc(limit int) *pool.Pool { return pool.New().WithMaxGoroutines(limit) }
-
-func newConcError(limit int) *pool.ErrorPool {
-	return pool.New().WithErrors().WithMaxGoroutines(limit)
-}
-
 func newConcContext(ctx context.Context, limit int) *pool.ContextPool {
 	return pool.New().WithContext(ctx).WithCancelOnError().WithFirstError().WithMaxGoroutines(limit)
 }
 
 func newConcStream(limit int) *stream.Stream { return stream.New().WithMaxGoroutines(limit) }
-
-func newConcResult(limit int) *pool.ResultPool[int] {
-	return pool.NewWithResults[int]().WithMaxGoroutines(limit)
-}
-
-func openConc(limit int, work Work) Runner {
-	return openSets(work.plain(), func() *pool.Pool { return newConc(limit) }, silent((*pool.Pool).Wait))
-}
-
-func openConcError(limit int, work Work) Runner {
-	return openSets(work.failing(), func() *pool.ErrorPool { return newConcError(limit) }, (*pool.ErrorPool).Wait)
-}
-
-func openConcResult(limit int, work Work) Runner {
-	return openSets(work.valued(), func() *pool.ResultPool[int] { return newConcResult(limit) },
-		silent(func(p *pool.ResultPool[int]) { p.Wait() }))
-}
-
-func openConcContext(ctx context.Context, limit int, work GroupWork) Runner {
-	return openSets(work.plain(), func() *pool.ContextPool { return newConcContext(ctx, limit) }, (*pool.ContextPool).Wait)
-}
-
-func openConcStream(limit int, work Work) Runner {
-	callbacks := formed(work, func(run func()) stream.Task {
-		return func() stream.Callback {
-			run()
-			return func() {}
-		}
-	})
-	return openSets(callbacks, func() *stream.Stream { return newConcStream(limit) }, silent((*stream.Stream).Wait))
-}

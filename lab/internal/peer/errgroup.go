@@ -10,19 +10,14 @@ import (
 
 const errgroupModule = "golang.org/x/sync"
 
+// errgroupPeers make a new group after each Wait: the documentation says not to reuse a group for other tasks.
 func errgroupPeers() []Peer {
+	plain := remade("errgroup", errgroupModule, "SetLimit, Go, Wait; a new group after each Wait", Work.failing, newErrgroup, (*errgroup.Group).Wait)
+	plain.Group, plain.Collect = openErrgroupGroup, collectErrgroup
+	plain.Fibonacci = func(_, n int) int { return fibonacciErrgroup(n) }
+	plain.Sort = func(_ int, items []int) { must(sortErrgroup(items)) }
 	return []Peer{
-		{
-			Name: "errgroup", Module: errgroupModule, About: "SetLimit, Go, Wait; a new group after each Wait",
-			Open: openErrgroup, Group: openErrgroupGroup,
-			New: func(limit int) func() {
-				group := newErrgroup(limit)
-				return func() { must(group.Wait()) }
-			},
-			Collect:   collectErrgroup,
-			Fibonacci: func(_, n int) int { return fibonacciErrgroup(n) },
-			Sort:      func(_ int, items []int) { must(sortErrgroup(items)) },
-		},
+		plain,
 		{
 			Name: "errgroup.context", Module: errgroupModule, About: "WithContext, SetLimit, Go, Wait; a new group after each Wait",
 			Set: func(limit int, work Work) Runner {
@@ -86,11 +81,6 @@ func collectErrgroup(limit, n int, fn func(i int) (int, error)) ([]int, error) {
 	}
 	err := group.Wait()
 	return values, err
-}
-
-// openErrgroup makes a new group after each Wait: the documentation says not to reuse a group for other tasks.
-func openErrgroup(limit int, work Work) Runner {
-	return openSets(work.failing(), func() *errgroup.Group { return newErrgroup(limit) }, (*errgroup.Group).Wait)
 }
 
 // openErrgroupGroup makes a new group after each Wait, as the context of the old group is cancelled.

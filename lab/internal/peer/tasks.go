@@ -63,6 +63,18 @@ func openSets[F any, G interface{ Go(task F) }](list tasks[F], open func() G, wa
 	return openGroups(func() (G, tasks[F]) { return open(), list }, wait)
 }
 
+// remade returns a peer of a library whose object is made anew after each Wait. form makes its tasks.
+func remade[F any, G interface{ Go(task F) }](name, module, about string, form func(Work) tasks[F], open func(limit int) G, wait func(G) error) Peer {
+	return Peer{
+		Name: name, Module: module, About: about,
+		Open: func(limit int, work Work) Runner { return openSets(form(work), func() G { return open(limit) }, wait) },
+		New: func(limit int) func() {
+			g := open(limit)
+			return func() { must(wait(g)) }
+		},
+	}
+}
+
 // silent returns the wait function of an object that reports nothing.
 func silent[G any](wait func(G)) func(G) error {
 	return func(g G) error { wait(g); return nil }

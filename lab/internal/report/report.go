@@ -92,29 +92,19 @@ func behaviours(list []experiment) []experiment {
 	return slices.DeleteFunc(slices.Clone(list), func(e experiment) bool { return e.suite != suiteBehaviour })
 }
 
-// usualProcs returns the GOMAXPROCS of most of the experiments that have only one value of it.
-func usualProcs(tables []record.Table) int {
+// usualProcs returns the GOMAXPROCS of most experiments.
+func usualProcs(tables []record.Table) (usual int) {
 	counts := map[int]int{}
 	for _, e := range experiments(tables) {
-		procs := map[int]bool{}
-		for _, t := range e.tables {
-			procs[t.Procs] = true
-		}
-		for p := range procs {
-			// An experiment that varies GOMAXPROCS counts only if no other experiment does not.
-			counts[p]++
-			if len(procs) == 1 && e.suite != suiteBehaviour {
-				counts[p] += 1000
+		for _, part := range split(e, procsKey) {
+			procs := part.tables[0].Procs
+			counts[procs]++
+			if n := counts[procs] - counts[usual]; n > 0 || n == 0 && procs > usual {
+				usual = procs
 			}
 		}
 	}
-	best := 0
-	for p, n := range counts {
-		if n > counts[best] || n == counts[best] && p > best {
-			best = p
-		}
-	}
-	return best
+	return usual
 }
 
 // isWeir reports whether the peer is a form of Weir.
