@@ -244,66 +244,33 @@ func TestTablesAreComplete(t *testing.T) {
 
 func everything() []behaviour.Scenario { return append(behaviour.Scenarios(), behaviour.Features()...) }
 
-// pair is one program.
-type pair struct{ scenario, library string }
-
 func TestEveryProgramGetsAVerdictAndWeirPasses(t *testing.T) {
-	t.Parallel()
-	type outcome struct {
-		behaviour.Outcome
-		err error
-	}
-	var mu sync.Mutex
-	seen := make(map[pair]outcome)
-	var live sync.WaitGroup
-	slots := make(chan struct{}, 16) // most of the time is waiting for what hangs
 	for _, s := range everything() {
 		for library := range s.Programs {
-			p, s := pair{s.ID, library}, s
-			if s.ID == "01" && library != behaviour.Weir {
+			s, weir := s, library == behaviour.Weir
+			switch {
+			case s.ID == "01" && !weir:
 				continue // other libraries take long for it, and a run that is not full shows little
-			}
-			if s.ID == "24" && os.Getenv(check.ProofsEnv) == "" {
+			case s.ID == "24" && os.Getenv(check.ProofsEnv) == "":
 				continue // it keeps all processors busy for more than a second
-			}
-			if library != behaviour.Weir {
+			case !weir:
 				s.Limit = min(s.Limit, 2*time.Second) // whether it is slow or hangs is not what is tested here
 			}
-			slots <- struct{}{}
-			live.Go(func() {
-				defer func() { <-slots }()
+			t.Run(s.ID+"/"+library, func(t *testing.T) {
+				t.Parallel()
 				o, err := behaviour.Run(t.Context(), command, s, library, false, procs)
-				mu.Lock()
-				defer mu.Unlock()
-				seen[p] = outcome{o, err}
+				check.OK(t, err)
+				t.Logf("%v after %v: %s", o.Verdict, o.Elapsed, o.Detail)
+				switch {
+				case o.Verdict == behaviour.NotOffered:
+					t.Error("it is not offered, though there is a program")
+				case o.Verdict != behaviour.Pass && o.Detail == "" || strings.HasPrefix(o.Detail, "ended without a verdict"):
+					t.Errorf("%v without a reason: %s", o.Verdict, o.Detail)
+				case s.ID == "reuse" && check.Race: // a task has a goroutine of its own then
+				case weir && o.Verdict != behaviour.Pass:
+					t.Errorf("%v: %s", o.Verdict, o.Detail)
+				}
 			})
-		}
-	}
-	live.Wait()
-	for _, s := range everything() {
-		for _, library := range behaviour.Libraries() {
-			p := pair{s.ID, library}
-			o, ran := seen[p]
-			if !ran {
-				continue
-			}
-			t.Logf("%-8s %-10s %-8v %5.2fs %s", s.ID, library, o.Verdict, o.Elapsed.Seconds(), o.Detail)
-			switch {
-			case o.err != nil:
-				t.Error(o.err)
-			case o.Verdict == behaviour.NotOffered:
-				t.Errorf("%v is not offered, though there is a program", p)
-			case o.Verdict != behaviour.Pass && o.Detail == "":
-				t.Errorf("%v: %v without a reason", p, o.Verdict)
-			case strings.HasPrefix(o.Detail, "ended without a verdict"):
-				t.Errorf("%v: %s", p, o.Detail)
-			}
-			if s.ID == "reuse" && check.Race {
-				continue // a task has a goroutine of its own then
-			}
-			if library == behaviour.Weir && o.Verdict != behaviour.Pass {
-				t.Errorf("%v: %v: %s", p, o.Verdict, o.Detail)
-			}
 		}
 	}
 }

@@ -86,11 +86,7 @@ func (d *document) suite(name string) {
 
 func (d *document) grid(g grid) {
 	d.say(g.params)
-	head := []string{""}
-	for _, c := range g.columns {
-		head = append(head, c.name)
-	}
-	d.table(head, g.rows)
+	d.table(g.table(""))
 	for _, n := range g.notes {
 		d.say(n)
 	}
@@ -130,7 +126,7 @@ func (d *document) summary(file record.File, tables []record.Table) {
 	}
 	if rows := tallies(behaviours(experiments(tables))); len(rows) > 0 {
 		d.heading(3, "Scenarios")
-		d.table([]string{"", "passed", "others"}, rows)
+		d.table(append([][]string{{"", "passed", "others"}}, rows...))
 	}
 }
 

@@ -58,27 +58,22 @@ func (d *document) list(items []string) {
 	d.paragraph(strings.Join(lines, "\n"))
 }
 
-// table appends a table whose columns are also aligned in the text.
-func (d *document) table(head []string, rows [][]string) {
-	if len(rows) == 0 || len(head) < 2 {
+// table appends a table, the first row of which is its head. Its columns are also aligned in the text.
+func (d *document) table(rows [][]string) {
+	if len(rows) < 2 || len(rows[0]) < 2 {
 		return
 	}
-	all := [][]string{{}}
-	widths := make([]int, len(head))
-	for _, row := range append([][]string{head}, rows...) {
-		var cells []string
-		for k, cell := range row {
-			cells = append(cells, escapeMarkdown(cell))
-			widths[k] = max(widths[k], utf8.RuneCountInString(cells[k]))
+	rows = escaped(rows)
+	for k := range rows[0] {
+		width := 0
+		for _, row := range rows {
+			width = max(width, utf8.RuneCountInString(row[k]))
 		}
-		all = append(all, cells)
-	}
-	for _, row := range all[1:] {
-		for k, cell := range row {
-			row[k] = cell + strings.Repeat(" ", widths[k]-utf8.RuneCountInString(cell))
+		for _, row := range rows {
+			row[k] += strings.Repeat(" ", width-utf8.RuneCountInString(row[k]))
 		}
 	}
-	d.paragraph(strings.TrimSuffix(tableMarkdown(all[1], "---", all[2:]), "\n"))
+	d.paragraph(strings.TrimSuffix(tableMarkdown(rows[0], "---", rows[1:]), "\n"))
 }
 
 func (d *document) picture(p picture) {

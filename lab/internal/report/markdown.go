@@ -118,21 +118,31 @@ func Features(file record.File) string {
 	return ""
 }
 
-// markdown returns the table of the grid; corner stands above the names.
-func (g grid) markdown(corner string) string {
+// table returns the rows of the grid after its head; corner stands above the names.
+func (g grid) table(corner string) [][]string {
 	head := []string{corner}
 	for _, c := range g.columns {
-		head = append(head, escapeMarkdown(c.name))
+		head = append(head, c.name)
 	}
-	var rows [][]string
-	for _, row := range g.rows {
+	return append([][]string{head}, g.rows...)
+}
+
+// markdown returns the table of the grid.
+func (g grid) markdown(corner string) string {
+	rows := escaped(g.table(corner))
+	return tableMarkdown(rows[0], "---", rows[1:])
+}
+
+func escaped(rows [][]string) [][]string {
+	var list [][]string
+	for _, row := range rows {
 		var cells []string
 		for _, cell := range row {
 			cells = append(cells, escapeMarkdown(cell))
 		}
-		rows = append(rows, cells)
+		list = append(list, cells)
 	}
-	return tableMarkdown(head, "---", rows)
+	return list
 }
 
 var markdownEscapes = strings.NewReplacer(
