@@ -71,19 +71,7 @@ func concPrograms() programs {
 			}
 			return nil
 		},
-		"08": func(env Env) error {
-			p := limited(2).WithContext(context.Background()).WithCancelOnError().WithFirstError()
-			p.Go(func(context.Context) error { return errBoom })
-			if err := returned("the first Wait", p.Wait(), errBoom); err != nil {
-				return err
-			}
-			env.Step("Go after Wait, which the documentation does not offer")
-			p.Go(func(ctx context.Context) error { return ctx.Err() })
-			if err := p.Wait(); err != nil {
-				return fmt.Errorf("the second Wait returned the error %w (the documentation does not offer reuse)", err)
-			}
-			return nil
-		},
+		"08": grouped.again(", which the documentation does not offer"),
 		"10": func(env Env) error {
 			// The results of a pool come in no order, as its documentation says. For ordered results, it
 			// refers users to this package.

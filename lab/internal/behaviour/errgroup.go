@@ -2,7 +2,6 @@ package behaviour
 
 import (
 	"context"
-	"errors"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -49,18 +48,7 @@ func errgroupPrograms() programs {
 			return nil
 		},
 		"06": open.with(2, exits(true, "Wait")),
-		"08": func(Env) error {
-			g, ctx := errgroup.WithContext(context.Background())
-			g.Go(func() error { return errBoom })
-			if err := returned("the first Wait", g.Wait(), errBoom); err != nil {
-				return err
-			}
-			g.Go(func() error { return nil })
-			if err := errors.Join(g.Wait(), ctx.Err()); err != nil {
-				return errors.New("the second batch starts cancelled, and its Wait returns the first one's error (the documentation advises against it)")
-			}
-			return nil
-		},
+		"08": grouped.again(", which the documentation advises against"),
 		"19": inBubbles(open),
 		"20": func(env Env) error {
 			env.Step("limit -1")

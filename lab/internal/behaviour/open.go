@@ -3,6 +3,7 @@ package behaviour
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"sync/atomic"
 )
@@ -135,6 +136,24 @@ func (open grouper) afterError(Env) error {
 		return err
 	}
 	return count("tasks started", ran.Load(), 0)
+}
+
+// again is scenario 08. documented says what the documentation has about a second batch, if it advises against that.
+func (open grouper) again(documented string) func(Env) error {
+	return func(env Env) error {
+		g := open(context.Background(), 2)
+		g.run(func(context.Context) error { return errBoom })
+		if err := returned("the first Wait", g.wait(), errBoom); err != nil {
+			return err
+		}
+		env.Step("the second batch%s", documented)
+		var ran atomic.Int32
+		g.run(func(ctx context.Context) error { ran.Add(1); return ctx.Err() })
+		if err := g.wait(); err != nil {
+			return fmt.Errorf("tasks of the second batch run: %d; its Wait returned the error %w%s", ran.Load(), err, documented)
+		}
+		return count("tasks of the second batch run", ran.Load(), 1)
+	}
 }
 
 // leave is scenario 17, for the context of a group.

@@ -76,17 +76,7 @@ func pondPrograms() programs {
 			}
 			return count("later tasks run", ran.Load(), 2)
 		},
-		"08": func(Env) error {
-			group := pond.NewPool(2).NewGroup()
-			if err := returned("the first Wait", group.SubmitErr(func() error { return errBoom }).Wait(), errBoom); err != nil {
-				return err
-			}
-			ran := false
-			if err := group.SubmitErr(func() error { ran = true; return nil }).Wait(); err != nil {
-				return fmt.Errorf("the second batch's Wait returns the first one's error (its task ran: %t; the documentation does not speak of reuse)", ran)
-			}
-			return nil
-		},
+		"08": grouped.again(", of which the documentation does not speak"),
 		"09": func(env Env) error {
 			p := pond.NewPool(2)
 			return nested(env, p.Go,

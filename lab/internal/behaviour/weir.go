@@ -92,19 +92,7 @@ func weirPrograms() programs {
 			}
 			return count("later tasks run", ran.Load(), 2)
 		},
-		"08": func(Env) error {
-			g := weir.NewGroup(context.Background(), 2)
-			g.Go(func(context.Context) error { return errBoom })
-			if err := returned("the first Wait", g.Wait(), errBoom); err != nil {
-				return err
-			}
-			var ran atomic.Int32
-			g.Go(func(ctx context.Context) error { ran.Add(1); return ctx.Err() })
-			if err := g.Wait(); err != nil {
-				return fmt.Errorf("the second Wait returned the error %w", err)
-			}
-			return count("tasks of the second batch run", ran.Load(), 1)
-		},
+		"08": grouped.again(""),
 		"09": func(env Env) error {
 			p := weir.New(2)
 			outer := p.Group(context.Background())
