@@ -51,7 +51,7 @@ func Run(ctx context.Context, command child.Command, scenario Scenario, library 
 	stuck := time.AfterFunc(scenario.Limit, func() { cancel(errStuck) })
 	defer stuck.Stop()
 
-	var stderr head
+	var stderr bytes.Buffer
 	cmd := command(limited, scenario.ID, library)
 	cmd.Stderr = &stderr
 	child.Prepare(cmd, procs,
@@ -174,16 +174,6 @@ func listen(stdout io.Reader, progress func()) map[string]string {
 			progress()
 		}
 	}
-}
-
-// head keeps the beginning of what is written to it, because a panic comes before the stacks.
-type head struct{ bytes.Buffer }
-
-// Write keeps as much of p as there is room for.
-func (h *head) Write(p []byte) (int, error) {
-	const most = 1 << 20
-	h.Buffer.Write(p[:min(len(p), most-h.Len())])
-	return len(p), nil
 }
 
 // Child runs the library's program for the scenario or feature in this process, and reports the outcome on
