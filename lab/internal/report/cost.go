@@ -70,7 +70,11 @@ func settledPoints(e experiment, name string) []costPoint {
 // costGrids returns the answer to "from what task length does it pay", the overhead by length of task, and
 // the figures behind the curves.
 func costGrids(e experiment) []grid {
-	return append([]grid{payGrid(e), overheadGrid(e)}, foldedGrids(e)...)
+	list := []grid{payGrid(e)}
+	for _, part := range split(e, procsKey) {
+		list = append(list, overheadGrid(part))
+	}
+	return append(list, foldedGrids(e)...)
 }
 
 // newCostGrid returns a grid with a row for each peer that is compared with the work in place.
@@ -132,18 +136,17 @@ func crossing(above, below costPoint) float64 {
 	return math.Exp(math.Log(above.length) + fall*(math.Log(below.length)-math.Log(above.length)))
 }
 
-// overheadGrid shows, by length of task, the ratio of each peer's time to that of the work in place.
+// overheadGrid shows for one GOMAXPROCS, by length of task, the ratio of each peer's time to that of the work in place.
 func overheadGrid(e experiment) grid {
 	g := newCostGrid(e, "Time of a task over the work in place: 1× is the work alone, one after the other; below it, the cores share the work.",
 		"At the largest number of tasks measured for each length.")
-	for _, set := range split(e, procsKey, "roots") {
+	g.params = paramText(procsKey, paramOf(e.tables[0], procsKey))
+	for _, set := range split(e, "roots") {
 		length, ok := settled(set, peer.InPlace)
 		if !ok {
 			continue
 		}
-		first := set.tables[0]
-		name := fmt.Sprintf("%s, %s: %s in place",
-			paramText(procsKey, paramOf(first, procsKey)), paramText("roots", paramOf(first, "roots")), figure(length.length, "ns"))
+		name := fmt.Sprintf("%s: %s in place", paramText("roots", paramOf(set.tables[0], "roots")), figure(length.length, "ns"))
 		g.addBest(column{name: name}, func(name string) (string, float64) {
 			p, ok := settled(set, name)
 			if !ok {
