@@ -87,6 +87,23 @@ var nestedScenes = []step.Scene{
 		w.Go("release", func() { close(release) })
 		w.Go("recall", func() { w.Recall(a, nil) })
 	}, shallow),
+	in("a goroutine left behind gives up the place of a worker that searches, and gets a lent one", 2, 2, func(w *world) {
+		f := w.newFamily()
+		var own *engine.Worker
+		w.widen()
+		w.accept(&task{name: "parent", on: func(o *engine.Worker) { f.leaves(o) }}, &task{name: "first", on: func(o *engine.Worker) { own = o }})
+		w.Settle()
+		a := &engine.Waiter{Turn: make(chan struct{}, 1)}
+		w.Go("submitter", func() { w.submit(w.task("a")) })
+		w.Go("left behind", func() {
+			if w.GiveUp(a, own, nil, &f.subtasks) {
+				<-a.Turn
+			}
+		})
+		w.Go("recall", func() { w.Recall(a, nil) })
+		w.Settle()
+		w.Recall(&f.waiter, nil)
+	}),
 	in("recalled before tasks that need it to go on", 1, 2, func(w *world) {
 		away, recall := w.givesUp("away", nil)
 		gone := make(chan struct{})

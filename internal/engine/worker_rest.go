@@ -37,6 +37,9 @@ func (e *Engine) rest(w *Worker, searching bool) (task Task, o order) {
 		return e.park(w) // without a permit
 	}
 	if p := w.place; p != nil && p.beneath != nil {
+		if searching { // it has got this place since, for the one given up
+			e.permits.endSearch()
+		}
 		return e.restBelow(w)
 	}
 	if !e.halted() && !e.placeWanted() {
