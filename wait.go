@@ -73,6 +73,9 @@ func (s *stay) wake(by *engine.Worker) bool {
 // on when done is closed, after a call of that. late provides done if a pause holds what the task
 // waits for.
 func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func()) (woken bool) {
+	if h := s.task.host; h != nil {
+		s.task = h.task() // none if it is over by now: its worker may have the next one, which does not wait
+	}
 	e := s.engine
 	if race.Enabled && s.task.pool != nil {
 		s.task.pool.core.turns.End()

@@ -410,3 +410,43 @@ func TestPromise09ALaneThatBidsTakesAPlaceFromATaskThatWaitsForALock(t *testing.
 		p.Close()
 	}
 }
+
+// A goroutine that ranges over results is left behind by its task, and looks again when the task is over. The worker has one of the
+// awaited tasks by then, which lends its place to no other.
+func TestPromise02AGoroutineLeftBehindWaitsAgainInTheNameOfNone(t *testing.T) {
+	check.Bubble(t, "", func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		var running check.Gauge
+		over, left := make(chan struct{}), make(chan struct{})
+		g := p.Group(t.Context())
+		g.Go(func(ctx context.Context) error {
+			inner := p.Group(ctx)
+			r := weir.NewResults[int](inner)
+			r.Go(func(context.Context) (int, error) { return 0, nil })
+			for i := range 4 {
+				inner.Go(func(context.Context) error {
+					running.Enter()
+					time.Sleep(time.Duration(4-i) * time.Second)
+					running.Leave()
+					return nil
+				})
+			}
+			first := make(chan struct{})
+			go func() {
+				defer close(left)
+				for range r.All() {
+					close(first)
+					<-over
+				}
+			}()
+			<-first
+			return nil
+		})
+		synctest.Wait()
+		close(over)
+		<-left
+		check.OK(t, g.Wait())
+		check.Equal(t, "at once", running.Peak.Load(), 1)
+	})
+}

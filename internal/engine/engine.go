@@ -114,8 +114,9 @@ type Engine struct {
 	// searcher is the worker that was woken to search. It stays here until it begins, or a wait passes it
 	// over. Set under mu.
 	searcher atomic.Pointer[Worker]
+	sets     uint64 // sets of subtasks numbered so far; under mu
 	timers   atomic.Int32
-	_        [cacheLine - 12 - 2*bits.UintSize/8]byte
+	_        [cacheLine - 20 - 2*bits.UintSize/8]byte
 
 	mu         lock // never held across a channel operation that may block
 	submitters submitters

@@ -229,6 +229,26 @@ var nestedScenes = []step.Scene{
 		close(release)
 		<-left
 	}),
+	in("a goroutine of a task that is over waits for the set of its worker's next task", 1, 4, func(w *world) {
+		f := w.newFamily()
+		var left *engine.Worker
+		release, over := make(chan struct{}), make(chan struct{})
+		w.accept(&task{name: "a", over: over, on: func(own *engine.Worker) {
+			left = own
+			f.add(own, w.blocked("child", release))
+			f.add(own, w.task("child 2"))
+			f.add(own, w.task("child 3"))
+		}})
+		<-over
+		w.Settle() // the worker has begun the first child
+		a := &engine.Waiter{Turn: make(chan struct{}, 1)}
+		w.aside() // the child lends its place, and goes on
+		w.Suspend(a, left, f.subtasks.Want())
+		w.Settle()
+		w.Return(a, nil)
+		w.back()
+		close(release)
+	}),
 	in("the end of a pause lends the place of a task that waits", 2, 2, func(w *world) {
 		release := make(chan struct{})
 		w.accept(w.blocked("busy", release), w.parent("parent", w.task("child")).then(func() { close(release) }))

@@ -58,7 +58,11 @@ func (w *Worker) withPlace() *place {
 }
 
 // take notes that the task which w is about to run is a subtask, from the set from.
-func (w *Worker) take(from *Subtasks) { w.withPlace().from = from }
+func (w *Worker) take(from *Subtasks) {
+	if w.withPlace().from = from; from != nil {
+		w.engine.numbers(from)
+	}
+}
 
 // suspend notes that one goroutine of w's task waits, for want if that is not nil. The place of the task is
 // vacant from the start of the first such wait to the end of the last one.

@@ -25,6 +25,7 @@ type Subtasks struct {
 
 	// Under Engine.mu.
 	want    Want
+	number  uint64              // see around
 	within  *Subtasks           // the set that the task which waits for this one belongs to
 	busy    fifo.List[Subtasks] // sets within this one that have work for the tasks that wait for this one
 	below   fifo.Link[Subtasks] // in within.busy

@@ -124,10 +124,31 @@ func (e *Engine) await(w *Want, host *Worker) {
 		w.host = host
 		host.place.awaits.Prepend(&w.awaited, w)
 		if s := w.subtasks; s != nil && w.via == nil {
-			s.within = host.place.from
+			s.within = e.around(s, host)
 		}
 	}
 	e.offer(w)
+}
+
+// around returns the set that the task of host belongs to, which waits for s; nil if it belongs to none.
+//
+// Invariant: a set has a lower number than those within it. The subtasks of a set do not begin, and no task waits for it, before the task
+// that hands them over has begun. But a goroutine that a task leaves behind just as it ends may wait in the name of the worker's next task, which
+// may be any, even one of s itself.
+func (e *Engine) around(s *Subtasks, host *Worker) *Subtasks {
+	e.numbers(s)
+	if from := host.place.from; from != nil && from.number < s.number {
+		return from
+	}
+	return nil
+}
+
+// numbers gives s a number, when the first of its tasks begins or the first task waits for it.
+func (e *Engine) numbers(s *Subtasks) {
+	if s.number == 0 {
+		e.sets++
+		s.number = e.sets
+	}
 }
 
 func (e *Engine) unawait(w *Want) {
