@@ -40,6 +40,8 @@ type lane struct {
 // lanes are the lanes of an engine.
 type lanes struct {
 	bids
+	root    *Engine              // of the family: each change asks for it at each level, and so for the depth
+	depth   int                  // of the lanes
 	wanted  atomic.Int64         // an urgency: what the workers of the lanes must know, see press
 	all     []member             // the oldest first
 	working []*Engine            // the lanes that have workers
@@ -78,7 +80,7 @@ func (e *Engine) InitLane(parent *Engine, c *Config, l LaneConfig) {
 	e.mu.Lock()
 	defer parent.unlock()
 	if parent.lanes == nil {
-		parent.lanes = new(lanes)
+		parent.lanes = &lanes{root: parent.root(), depth: parent.depth() + 1}
 		parent.lanes.init()
 		parent.lanes.wanted.Store(int64(calm))
 	}
@@ -139,10 +141,10 @@ func (e *Engine) parent() *Engine {
 
 // root returns the engine of the family that is no lane.
 func (e *Engine) root() *Engine {
-	for e.lane != nil {
-		e = e.lane.parent
+	if e.lane == nil {
+		return e
 	}
-	return e
+	return e.lane.parent.lanes.root
 }
 
 // IsKin reports whether both engines are of one family. e may be nil, which is of none.
@@ -176,11 +178,11 @@ func (e *Engine) precedence(x *Engine) int {
 }
 
 // depth returns how many pools e is a lane of, directly or not.
-func (e *Engine) depth() (n int) {
-	for ; e.lane != nil; e = e.lane.parent {
-		n++
+func (e *Engine) depth() int {
+	if e.lane == nil {
+		return 0
 	}
-	return n
+	return e.lane.parent.lanes.depth
 }
 
 // bidding reports whether e has bid for a place: then no worker comes before e gets the place.
