@@ -73,18 +73,18 @@ func (s *stay) wake(by *engine.Worker) bool {
 // on when done is closed, after a call of that. late provides done if a pause holds what the task
 // waits for.
 func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func()) (woken bool) {
-	if h := s.task.host; h != nil {
-		s.task = h.task() // none if it is over by now: its worker may have the next one, which does not wait
+	e, t := s.engine, s.task
+	if t.host != nil {
+		t = t.host.task() // none if it is over by now: its worker may have the next one, which does not wait
 	}
-	e := s.engine
-	if race.Enabled && s.task.pool != nil {
-		s.task.pool.core.turns.End()
-		defer s.task.pool.core.turns.Begin()
+	if race.Enabled && t.pool != nil {
+		t.pool.core.turns.End()
+		defer t.pool.core.turns.Begin()
 	}
-	if e != nil && !e.Suspend(&s.waiter, s.task.worker, s.want) {
+	if e != nil && !e.Suspend(&s.waiter, t.worker, s.want) {
 		return true
 	}
-	s.task.notifyAbove()
+	t.notifyAbove()
 	if s.waiter.Wait && done == nil && e.Held(s.want) {
 		done = late()
 	}

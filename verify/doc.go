@@ -8,6 +8,7 @@
 //     library;
 //   - programs draws whole programs, with locks held over every kind of wait, and compares them with plain
 //     goroutines;
+//   - worlds calls everything at once, also with contexts of tasks that are over, and then counts the places;
 //   - history looks for an order in which a sequential pool would have answered calls made at once;
 //   - soak, a command, uses everything at once for hours;
 //   - leaks looks for memory and goroutines that the library keeps though nothing needs them;

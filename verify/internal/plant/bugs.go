@@ -61,6 +61,13 @@ func Places() []Bug {
 		only(read("soak"), "extra-uncounted", "permit-beyond-allowed", "tokens-granted-twice", "repeats-never", "keys-overtake"))
 }
 
+// Worlds returns those with the places of tasks that worlds find.
+func Worlds() []Bug {
+	return only(read("places"), "waits-for-place", "exit-keeps-lent-place", "return-takes-two", "extra-place-unlent", "lent-place-not-refilled",
+		"nested-limit-lends-nothing", "direct-subtask-enters", "direct-member-stays-taken", "bell-rings-for-worker", "path-takes-no-place",
+		"split-keeps-its-place", "place-between-is-lost")
+}
+
 // only returns those of bugs that have one of the names.
 func only(bugs []Bug, names ...string) []Bug {
 	return slices.DeleteFunc(bugs, func(bug Bug) bool { return !slices.Contains(names, bug.Name) })
