@@ -435,7 +435,8 @@ func TestPromise02AGoroutineLeftBehindWaitsAgainInTheNameOfNone(t *testing.T) {
 			first := make(chan struct{})
 			go func() {
 				defer close(left)
-				for range r.All() {
+				for _, err := range r.All() {
+					check.OK(t, err)
 					close(first)
 					<-over
 				}

@@ -185,8 +185,10 @@ func (w *world) act(ctx context.Context, d dice, depth int) {
 		value, err := f.Get(ctx)
 		w.check(err != nil || value == 1 && ran.Load() > 0, "a future has returned %d, and its task ran %d times", value, ran.Load())
 	case 14:
-		// The key says how deep it is, so that no task waits for itself.
-		_, _ = w.once.Do(ctx, 2*depth+d.IntN(2), func(ctx context.Context) (int, error) { return 1, w.task(ctx, inner, depth+1) })
+		// The key says how deep it is, so that no task waits for itself. Nor may it by way of a future, of a task that waits for the same key.
+		_, _ = w.once.Do(ctx, 2*depth+d.IntN(2), func(ctx context.Context) (int, error) {
+			return 1, w.task(context.WithValue(ctx, knownKey{}, 0), inner, depth+1)
+		})
 	case 15:
 		w.results(ctx, d, p, depth)
 	case 16:

@@ -248,6 +248,7 @@ func (w *world) phase() {
 	senders.Wait()
 	controls.Wait()
 	w.waitForLate()
+	time.Sleep(5 * time.Millisecond) // until timers are due
 	close(ended)
 	resumes.Wait()
 	for range 2 { // a task may hand over another one to a pool for which this goroutine has waited
@@ -357,6 +358,15 @@ func (w *world) fail(format string, args ...any) {
 	fmt.Fprintf(&s, format, args...)
 	for _, p := range w.pools {
 		fmt.Fprintf(&s, "\n%s, limit %d: %+v", p.name, p.limit, p.Stats())
+	}
+	if w.funcs != nil {
+		fmt.Fprintf(&s, "\nfunctions: %+v", w.funcs.Stats())
+	}
+	if w.calls != nil {
+		fmt.Fprintf(&s, "\ncalls: %+v", w.calls.Stats())
+	}
+	if w.keyed != nil {
+		fmt.Fprintf(&s, "\nthere are keys")
 	}
 	panic(s.String())
 }
