@@ -3,6 +3,7 @@ package worlds_test
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -135,7 +136,7 @@ func (w *world) act(ctx context.Context, d dice, depth int) {
 	more := func(ctx context.Context) { w.act(ctx, d, depth+1) }
 	brief, cancel := context.WithTimeout(ctx, d.micros(300))
 	defer cancel()
-	switch d.IntN(20) {
+	switch d.IntN(22) {
 	case 0:
 		w.leaves(func() {
 			toil(inner)
@@ -193,6 +194,8 @@ func (w *world) act(ctx context.Context, d dice, depth int) {
 		w.results(ctx, d, p, depth)
 	case 16:
 		par.Range(1+d.IntN(20), func(lo, hi int) { toil(newDice(uint64(lo))) }, par.On(p.Pool))
+	case 17, 18:
+		w.loops(oneOf(d, ctx, ctx, brief), d, p, depth)
 	default:
 		w.gathers(oneOf(d, ctx, ctx, brief), d, p, depth)
 	}
@@ -286,6 +289,47 @@ func (w *world) gathers(ctx context.Context, d dice, p *pool, depth int) {
 			w.check(w.again || others || ran.Load() == given.Load(), "of %d tasks %d have run, and there is no error", given.Load(), ran.Load())
 		}
 	})
+}
+
+// loops runs a loop or a stream, and may leave the latter.
+func (w *world) loops(ctx context.Context, d dice, p *pool, depth int) {
+	items := make([]uint64, 1+d.IntN(9))
+	for i := range items {
+		items[i] = d.Uint64()
+	}
+	var ran atomic.Int32
+	each := func(ctx context.Context, item uint64) error {
+		ran.Add(1)
+		return w.task(ctx, newDice(item), depth+1)
+	}
+	opts := []par.StreamOption{par.On(p.Pool), par.Limit(1 + d.IntN(3))}
+	if d.one(3) {
+		err := par.Each(ctx, items, each, par.On(p.Pool), par.Limit(1+d.IntN(3)))
+		w.check(err != nil || int(ran.Load()) == len(items), "of %d calls of a loop %d have run, and there is no error", len(items), ran.Load())
+		return
+	}
+	if d.one(2) {
+		opts = append(opts, par.Unordered())
+	}
+	if d.one(2) {
+		opts = append(opts, par.Ahead(1+d.IntN(2)))
+	}
+	call := func(ctx context.Context, item uint64) (uint64, error) { return item, each(ctx, item) }
+	results := par.Stream(ctx, items, call, opts...)
+	if d.one(2) {
+		results = par.Stream(ctx, slices.Values(items), call, opts...)
+	}
+	n := 0
+	for value, err := range results {
+		w.check(err != nil || slices.Contains(items, value), "a stream has returned %d, which is none of %d", value, items)
+		if n++; d.one(6) || err != nil {
+			return
+		}
+		if d.one(4) {
+			w.act(ctx, d, depth+1)
+		}
+	}
+	w.check(n == len(items), "a stream of %d items has returned %d", len(items), n)
 }
 
 // results ranges over results, with more tasks meanwhile, and may leave the loop.
