@@ -336,6 +336,117 @@ func TestATaskBlocksAgainThatIsBackInThePoolOnly(t *testing.T) {
 	})
 }
 
+// A task gives its place up when the second of its goroutines calls Blocking, if it has kept it for the first, as the second was waiting.
+func TestATaskIsInBlockingOnTwoGoroutinesOfWhichOneHasWaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		l := p.Lane(1)
+		for _, pool := range []*weir.Pool{p, l} {
+			begins, member, last, plain := check.NewValve(), check.NewValve(), check.NewValve(), make(chan struct{})
+			check.OK(t, pool.Go(t.Context(), func(ctx context.Context) error {
+				var other sync.WaitGroup
+				other.Go(func() {
+					begins.Hold()
+					weir.Blocking(ctx, last.Hold)
+				})
+				check.OK(t, runIn(ctx, pool, member.Member))
+				weir.Blocking(ctx, func() { <-plain })
+				other.Wait()
+				return nil
+			}))
+			check.OK(t, pool.Submit(func() { close(plain) }))
+			for _, v := range []*check.Valve{begins, member, last} {
+				synctest.Wait()
+				v.Open()
+			}
+			pool.Wait()
+			hasItsPlaces(t, pool, 1)
+		}
+	})
+}
+
+// A task of a lane has got its place in the pool, but not in the lane, while one of its goroutines waits, and another one calls Blocking. When the wait is
+// over it gives that place up, too: the task goes on by the place of none.
+func TestATaskThatGoesOnInBlockingKeepsNoPlaceAboveItsLane(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		l := p.Lane(1)
+		begins, first, second, member, plain := check.NewValve(), check.NewValve(), check.NewValve(), check.NewValve(), make(chan struct{})
+		inLane, inPool := check.NewValve(), check.NewValve()
+		check.OK(t, l.Go(t.Context(), func(ctx context.Context) error {
+			var other sync.WaitGroup
+			other.Go(func() {
+				begins.Hold()
+				check.OK(t, runIn(ctx, p, member.Member))
+			})
+			weir.Blocking(ctx, first.Hold)
+			second.Hold()
+			weir.Blocking(ctx, func() { <-plain })
+			other.Wait()
+			return nil
+		}))
+		synctest.Wait()
+		check.OK(t, l.Submit(inLane.Hold)) // until the end
+		check.OK(t, p.Submit(inPool.Hold)) // until the task is back, which then gets this place and lends it
+		for _, v := range []*check.Valve{begins, first, inPool, second, member} {
+			synctest.Wait()
+			v.Open()
+		}
+		synctest.Wait()
+		check.OK(t, p.Submit(func() { close(plain) }))
+		<-plain
+		inLane.Open()
+		l.Wait()
+		hasItsPlaces(t, l, 1)
+		hasItsPlaces(t, p, 2)
+	})
+}
+
+// A task that is back from Blocking has the place of one that waits for it in each pool above its lane, though a task has that which is no work of theirs.
+func TestATaskThatIsBackHasItsWaitersPlacesFromAStranger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, q := weir.New(2), weir.New(1)
+		defer q.Close()
+		defer p.Close()
+		l := p.Lane(1)
+		away, elsewhere, first, stranger, busy := check.NewValve(), check.NewValve(), check.NewValve(), check.NewValve(), check.NewValve()
+		back := false
+		check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+			weir.Blocking(ctx, away.Hold)
+			stranger.Hold()
+			return nil
+		}))
+		synctest.Wait()
+		check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+			check.OK(t, runIn(ctx, q, elsewhere.Member))
+			busy.Hold()
+			return nil
+		}))
+		synctest.Wait()
+		check.OK(t, l.Go(t.Context(), func(ctx context.Context) error {
+			return runIn(ctx, l, func(ctx context.Context) error {
+				weir.Blocking(ctx, first.Hold)
+				back = true
+				return nil
+			})
+		}))
+		for _, v := range []*check.Valve{away, elsewhere, first} { // all tasks wait at first, so the stranger gets any place
+			synctest.Wait()
+			v.Open()
+		}
+		synctest.Wait()
+		check.Equal(t, "strangers", stranger.Running(), 1)
+		check.Equal(t, "back", back, true)
+		stranger.Open()
+		busy.Open()
+		p.Wait()
+		hasItsPlaces(t, l, 1)
+		hasItsPlaces(t, p, 2)
+	})
+}
+
 // A task that is back from Blocking in the pool of its lane, but not in the lane, needs no second place there when the place of a task that waits for
 // it is lent to it.
 func TestATaskThatIsBackAboveItsLaneTakesOnePlaceThere(t *testing.T) {

@@ -301,7 +301,16 @@ func (e *Engine) resumes(w *Worker, by *Worker) {
 		p.away += time.Duration(e.queue.meter.now() - p.since)
 		p.since = 0
 	}
-	if p.without && p.blocked > 0 {
+	if p.blocked > 0 && (p.without || w.isSplit()) {
+		switch {
+		case p.without:
+		case p.above == nil: // it has none in another engine of the family
+			e.occupy(w)
+			e.parts(w)
+		default:
+			p.without = true
+			e.unlink(w) // what it was lent to keeps it
+		}
 		return
 	}
 	e.nowWaits(w, -1)

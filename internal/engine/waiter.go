@@ -187,9 +187,10 @@ func (e *Engine) giveUp(w *Worker, single *Single, part *Subtasks) {
 		defer c.engine.giveUpAbove(c)
 	}
 	p.blocked++
+	p.single, p.part = single, part
 	e.letReturn(w)
 	switch {
-	case p.blocked > 1 || p.without:
+	case p.without:
 		return // it has no place to give up
 	case p.waits == 0:
 		e.nowWaits(w, 1)
@@ -198,9 +199,13 @@ func (e *Engine) giveUp(w *Worker, single *Single, part *Subtasks) {
 	default:
 		e.occupy(w)
 	}
-	p.single, p.part = single, part
-	p.without = true
-	b := p.beneath
+	e.parts(w)
+}
+
+// parts takes the place from the task of w, at the top of it. It is free, or that of the task beneath.
+func (e *Engine) parts(w *Worker) {
+	w.place.without = true
+	b := w.place.beneath
 	if b == nil {
 		e.permits.release(false)
 		return
@@ -298,10 +303,10 @@ func (e *Engine) goOn(w, b *Worker) {
 	} else {
 		e.vacate(w)
 	}
-	if b != nil && w.carrier != nil && b.carrier != nil { // the carriers do the same
-		if c, t := w.carrier, b.carrier.top(); c.isReturning() && t.isVacant() {
-			c.engine.goOn(c, t)
-		}
+	if b != nil && w.carrier != nil && w.carrier.isReturning() && b.carrier != nil && b.isBacked() { // the carriers do the same
+		c := w.carrier
+		c.engine.goOn(c, b.carrier.clear())
+		c.engine.touch()
 	}
 	e.fill(w)
 }

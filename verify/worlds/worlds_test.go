@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,7 +37,12 @@ func TestEachWorldComesToRestWithAllItsPlaces(t *testing.T) {
 		if this == 0 {
 			this = from + uint64(n)
 		}
+		processors := runtime.GOMAXPROCS(0)
+		if this%2 == 0 {
+			runtime.GOMAXPROCS(1) // then a seed repeats its world
+		}
 		synctest.Test(t, func(t *testing.T) { newWorld(t, this).run() })
+		runtime.GOMAXPROCS(processors)
 	}
 	t.Logf("%d worlds from %d", n, from)
 }
