@@ -139,3 +139,34 @@ func TestStreamsNestInATaskOfTheirPool(t *testing.T) {
 		}
 	})
 }
+
+// The end of the source wakes a consumer only if no result is left to come: on waking, a consumer whose place is in use
+// would go on in an extra place, and lend that to another call.
+func TestStreamsInATaskKeepTheLimitOfItsPool(t *testing.T) {
+	for _, limit := range []int{1, 3} {
+		check.Bubble(t, fmt.Sprint(limit), func(t *testing.T) {
+			p := weir.New(limit)
+			defer p.Close()
+			var running check.Gauge
+			slow := func(_ context.Context, i int) (int, error) {
+				running.Enter()
+				defer running.Leave()
+				time.Sleep(time.Second)
+				return i, nil
+			}
+			check.OK(t, p.Do(t.Context(), func(ctx context.Context) error {
+				for kind := range 4 {
+					pipeline := anyPipe(kind, 8, slow, par.On(p), par.Limit(4))
+					for range 2 {
+						for _, err := range pipeline.All(ctx) {
+							check.OK(t, err)
+						}
+						pipeline = par.Pipe(pipeline, slow, par.On(p), par.Limit(4))
+					}
+				}
+				return nil
+			}))
+			check.Equal(t, "calls at once", running.Peak.Load(), int64(limit))
+		})
+	}
+}

@@ -21,7 +21,9 @@ func (f *flow[T, R]) feed(ctx context.Context) error {
 		}
 		f.ended = true
 		more := f.understaffed()
-		f.rouse(nil)
+		if f.broken || f.fed == int(f.taken.Load()) { // otherwise a result is to come, and its helper may have the consumer's place
+			f.rouse(nil)
+		}
 		f.mu.Unlock()
 		if more {
 			f.recruit()
