@@ -37,7 +37,7 @@ func (a *argued[T]) argument() any { return a.arg }
 func (a *argued[T]) do(ctx context.Context) error {
 	call := func(ctx context.Context) error { return a.of.call(ctx, a.arg) }
 	if again, rate := a.of.pool.core.reporter.retry(); again != nil {
-		return again.passOn(again.do(ctx, call, tries{rate: rate, pass: passPlaceless}))
+		return again.passOn(again.do(ctx, call, tries{rates: rates{rate}, pass: passPlaceless}))
 	}
 	return call(ctx)
 }

@@ -41,7 +41,7 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 	mustPool(p != nil)
 	mustTask(task != nil)
 	if again, rate := p.core.reporter.retry(); again != nil {
-		task = retried(again, false, rate, task)
+		task = retried(again, false, rates{rate}, task)
 	}
 	f := &Future[T]{errand: errand{pool: p, ctx: withoutHost(ctx), done: make(chan struct{})}, body: task}
 	f.self = f

@@ -148,7 +148,7 @@ func (g *Group) makeLimit() {
 func (g *Group) Go(task func(ctx context.Context) error) {
 	mustTask(task != nil)
 	if r := g.options.retry; r != nil {
-		task = retriedTask(r, g.options.keepGoing, g.retryRate(), task)
+		task = retriedTask(r, g.options.keepGoing, g.retryRates(), task)
 	}
 	if race.Enabled {
 		tag := race.Here()
@@ -230,7 +230,7 @@ func (b *batch) handedOver(number int, j job, verdict engine.Verdict) {
 func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 	mustTask(task != nil)
 	if r := g.options.retry; r != nil {
-		task = retriedTask(r, g.options.keepGoing, g.retryRate(), task)
+		task = retriedTask(r, g.options.keepGoing, g.retryRates(), task)
 	}
 	if race.Enabled {
 		tag := race.Here()

@@ -151,7 +151,7 @@ func (o *Once[K, V]) newCall(ctx context.Context, in *line, key K, task func(ctx
 	shared, end := context.WithCancelCause(context.WithoutCancel(values))
 	c.ctx, c.end = &onceContext{shared, values, &c.line}, end
 	if again, rate := o.pool.core.reporter.retry(); again != nil {
-		task = retried(again, false, rate, task)
+		task = retried(again, false, rates{rate}, task)
 	}
 	if race.Enabled {
 		task = racedFuture(o.pool, task) // last: the task reads the others

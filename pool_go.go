@@ -27,7 +27,7 @@ func (p *Pool) Go(ctx context.Context, task func(ctx context.Context) error) err
 	mustContext(ctx != nil)
 	mustTask(task != nil)
 	if again, rate := p.core.reporter.retry(); again != nil {
-		task = retriedTask(again, false, rate, task)
+		task = retriedTask(again, false, rates{rate}, task)
 	}
 	t := &goTask{errand: errand{pool: p, ctx: ctx}, body: task}
 	t.self = t

@@ -44,7 +44,7 @@ func (r *Results[T]) Go(task func(ctx context.Context) (T, error)) {
 	r.mustBeMade()
 	mustTask(task != nil)
 	if o := &r.group.options; o.retry != nil {
-		task = retried(o.retry, o.keepGoing, r.group.retryRate(), task)
+		task = retried(o.retry, o.keepGoing, r.group.retryRates(), task)
 	}
 	if race.Enabled {
 		tag := race.Here()

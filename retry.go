@@ -42,7 +42,7 @@ type Retrier struct{ policy RetryPolicy }
 //   - to tasks of [Pool.Go], [Keyed.Go], [Async] and [Once] on a pool, but not on its lanes, which need their
 //     own, and to a [FuncContext].
 //
-// With [Rate], each try waits for its own turn.
+// With [Rate], each try waits for its own turn; if the group and the pool have one each, for one of each.
 //
 // par.Retry applies it to the items of a loop or a stream, and [Retrier.Do] to any other call. A call that
 // ends its goroutine is not retried. A call that panics is retried only if the policy has Panics; if it never
@@ -143,9 +143,25 @@ func (r *Retrier) Do(ctx context.Context, call func(ctx context.Context) error) 
 
 // tries is how a call is retried.
 type tries struct {
-	all  bool                                            // the error has those of all
-	rate *RateLimit                                      // of which each but the first takes a turn; nil for none
-	pass func(ctx context.Context, d time.Duration) bool // lets the time between two pass; it reports false if ctx ends before
+	all   bool                                            // the error has those of all
+	rates rates                                           // of which each but the first takes turns
+	pass  func(ctx context.Context, d time.Duration) bool // lets the time between two pass; it reports false if ctx ends before
+}
+
+// rates are the one of a group or loop, and that of its pool; each is nil for none.
+type rates [2]*RateLimit
+
+// wait waits for a turn of each, without a place. It reports false if ctx ends first.
+func (r rates) wait(ctx context.Context) bool {
+	for i, rate := range r {
+		if rate != nil && rate.waitPlaceless(ctx) != nil {
+			for _, taken := range r[:i] {
+				taken.giveBack()
+			}
+			return false
+		}
+	}
+	return true
 }
 
 // do is Do. The last try has panicked if panicked is not nil.
@@ -185,7 +201,7 @@ func (r *Retrier) waitForNext(ctx context.Context, begin time.Time, wait time.Du
 		ctx, cancel = context.WithDeadline(ctx, begin.Add(max(most, most+1))) // of the longest time there is no more
 		defer cancel()
 	}
-	return how.pass(ctx, wait) && (how.rate == nil || how.rate.waitPlaceless(ctx) == nil) && (most == 0 || time.Since(begin) <= most)
+	return how.pass(ctx, wait) && how.rates.wait(ctx) && (most == 0 || time.Since(begin) <= most)
 }
 
 // Next reports whether the policy allows another call, and how long to wait before it. tries is the number of
@@ -277,19 +293,19 @@ func passPlaceless(ctx context.Context, d time.Duration) (passed bool) {
 }
 
 // retried returns task with its retries. It holds no place between two tries: the function of the program has returned.
-func retried[T any](r *Retrier, all bool, rate *RateLimit, task func(ctx context.Context) (T, error)) func(ctx context.Context) (T, error) {
+func retried[T any](r *Retrier, all bool, of rates, task func(ctx context.Context) (T, error)) func(ctx context.Context) (T, error) {
 	return func(ctx context.Context) (value T, err error) {
 		err = r.passOn(r.do(ctx, func(ctx context.Context) (err error) {
 			value, err = task(ctx)
 			return err
-		}, tries{all, rate, passPlaceless}))
+		}, tries{all, of, passPlaceless}))
 		return value, err
 	}
 }
 
 // retriedTask is retried for a task without a value.
-func retriedTask(r *Retrier, all bool, rate *RateLimit, task func(ctx context.Context) error) func(ctx context.Context) error {
-	return func(ctx context.Context) error { return r.passOn(r.do(ctx, task, tries{all, rate, passPlaceless})) }
+func retriedTask(r *Retrier, all bool, of rates, task func(ctx context.Context) error) func(ctx context.Context) error {
+	return func(ctx context.Context) error { return r.passOn(r.do(ctx, task, tries{all, of, passPlaceless})) }
 }
 
 // For package par, which calls the function of a loop or stream itself.
@@ -301,10 +317,12 @@ func init() { //nolint:gochecknoinits // it starts nothing
 		c.reportPanic(p)
 	}
 	inside.MustBeRetrier = func(r any) { r.(*Retrier).mustBeMade() }
-	inside.Retry = func(ctx context.Context, r any, call func(ctx context.Context) error, all bool, rate any) error {
-		limit, _ := rate.(*RateLimit)
+	inside.Retry = func(ctx context.Context, r any, call func(ctx context.Context) error, all bool, own, pools any) error {
+		var of rates
+		of[0], _ = own.(*RateLimit)
+		of[1], _ = pools.(*RateLimit)
 		again := r.(*Retrier)
-		return again.passOn(again.do(ctx, call, tries{all, limit, passPlaceless}))
+		return again.passOn(again.do(ctx, call, tries{all, of, passPlaceless}))
 	}
 	inside.MustBeRate = func(r any) { r.(*RateLimit).mustBeMade() }
 	inside.RateOf = func(pool any) any {
@@ -338,12 +356,9 @@ func (r *Retrier) apply(o *options) {
 // groupOption implements [GroupOption].
 func (r *Retrier) groupOption() string { return ofAll }
 
-// retryRate is the rate at which the tries of a group's tasks are made.
-func (g *Group) retryRate() *RateLimit {
-	if r := g.options.rate; r != nil {
-		return r
-	}
-	return g.pool.rate()
+// retryRates are the rates at which the tries of a group's tasks are made.
+func (g *Group) retryRates() rates {
+	return rates{g.options.rate, g.pool.rate()}
 }
 
 // retry returns the retries of the pool's tasks, and the rate of the pool; each is nil for none.

@@ -416,6 +416,49 @@ func TestRetriesAtTheEdges(t *testing.T) {
 	})
 }
 
+func TestTriesTakeTurnsOfTheRatesOfGroupAndPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2, weir.Rate(1, time.Second, 1))
+		defer p.Close()
+		retry := weir.Retry(weir.RetryPolicy{Tries: 4})
+		fails := func(context.Context) error { return weir.RetryAfter(io.EOF, 0) }
+		for name, run := range map[string]func(own *weir.RateLimit){
+			"Group": func(own *weir.RateLimit) {
+				g := p.Group(t.Context(), own, retry)
+				g.Go(fails)
+				check.Error(t, g.Wait(), io.EOF)
+			},
+			"Results": func(own *weir.RateLimit) {
+				r := weir.NewResults[int](p.Group(t.Context(), own, retry))
+				r.Go(func(ctx context.Context) (int, error) { return 0, fails(ctx) })
+				_, err := r.Wait()
+				check.Error(t, err, io.EOF)
+			},
+		} {
+			for per, want := range map[time.Duration]time.Duration{time.Millisecond: 3 * time.Second, time.Minute: 3 * time.Minute} {
+				time.Sleep(time.Second)
+				begin := time.Now()
+				run(weir.Rate(1, per, 1))
+				check.Equal(t, name+", time of four tries", time.Since(begin).Round(100*time.Millisecond), want)
+			}
+		}
+	})
+}
+
+func TestATryThatGetsOneTurnOfTwoGivesItBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Rate(1, time.Hour, 1))
+		defer p.Close()
+		own := weir.Rate(1, time.Hour, 2)
+		g := p.Group(t.Context(), own, weir.Retry(weir.RetryPolicy{Time: time.Second}))
+		g.Go(func(context.Context) error { return weir.RetryAfter(io.EOF, 0) })
+		check.Error(t, g.Wait(), io.EOF)
+		begin := time.Now()
+		check.OK(t, own.Wait(t.Context()))
+		check.Equal(t, "wait for the other turn", time.Since(begin), 0)
+	})
+}
+
 func TestNextSaysWhetherThereIsAnotherTry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin, failed := time.Now(), &weir.Panic{Value: "on purpose"}

@@ -128,9 +128,9 @@ func (o *options) paced(ctx context.Context) bool {
 // prepare wraps fn to follow the options meter, rate and retry.
 func prepare[T, R any](o *options, fn func(context.Context, T) (R, error)) func(context.Context, T) (R, error) {
 	call, rate, retry := measured(o.meter, fn), o.rate, o.retry
-	var each any = rate // try takes a turn of it
-	if rate == nil && o.pool != nil {
-		each = inside.RateOf(o.pool)
+	var pools any
+	if o.pool != nil {
+		pools = inside.RateOf(o.pool)
 	}
 	if rate == nil && retry == nil {
 		return call
@@ -148,7 +148,7 @@ func prepare[T, R any](o *options, fn func(context.Context, T) (R, error)) func(
 		err = inside.Retry(ctx, retry, func(ctx context.Context) (err error) {
 			result, err = call(ctx, item)
 			return err
-		}, all, each)
+		}, all, rate, pools)
 		return result, err
 	}
 }

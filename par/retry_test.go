@@ -153,6 +153,21 @@ func TestCallsOnAPoolWithARateTakeTurns(t *testing.T) {
 	}
 }
 
+func TestTriesTakeTurnsOfTheRatesOfLoopAndPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2, weir.Rate(1, time.Second, 1))
+		defer p.Close()
+		fails := func(context.Context, int) (int, error) { return 0, weir.RetryAfter(io.EOF, 0) }
+		for per, want := range map[time.Duration]time.Duration{time.Millisecond: 3 * time.Second, time.Minute: 3 * time.Minute} {
+			time.Sleep(time.Second)
+			begin := time.Now()
+			_, err := par.Map(t.Context(), []int{1}, fails, par.On(p), par.Rate(weir.Rate(1, per, 1)), par.Retry(weir.Retry(weir.RetryPolicy{Tries: 4})))
+			check.Error(t, err, io.EOF)
+			check.Equal(t, "time of four tries", time.Since(begin).Round(100*time.Millisecond), want)
+		}
+	})
+}
+
 func TestKeepGoingKeepsTheErrorsOfAllTries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2)

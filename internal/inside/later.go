@@ -6,8 +6,8 @@ import "context"
 // arguments are a *weir.Retrier and a *weir.RateLimit, which may be nil, a *weir.Pool and a *weir.Panic.
 var (
 	// Retry calls call as Retrier.Do does, without holding a place between two tries. Each try but the first
-	// takes a turn of rate, if rate is not nil. If all is set, the error joins the errors of all tries.
-	Retry func(ctx context.Context, retrier any, call func(ctx context.Context) error, all bool, rate any) error
+	// takes a turn of the rates own and pools, unless they are nil. If all is set, the error joins the errors of all tries.
+	Retry func(ctx context.Context, retrier any, call func(ctx context.Context) error, all bool, own, pools any) error
 
 	// TakeTurn waits as RateLimit.Wait does, without holding a place.
 	TakeTurn func(ctx context.Context, rate any) error
