@@ -188,6 +188,7 @@ func (h *hedge[T]) call(ctx context.Context, i int) {
 			return
 		}
 		caught := h.pool.core.reporter.caught(value)
+		caught.Label = labelOf(ctx).of()
 		if h.pool.core.engine.Crash || !h.tell(hedged[T]{call: i, panicked: caught}) {
 			panic(value)
 		}

@@ -8,6 +8,7 @@ import (
 	"runtime/trace"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
@@ -45,6 +46,14 @@ var labelledTasks = map[string]func(ctx context.Context, p *weir.Pool, task func
 	},
 	"future": func(ctx context.Context, p *weir.Pool, task func(ctx context.Context) error) error {
 		_, err := weir.Async(ctx, p, func(ctx context.Context) (int, error) { return 0, task(ctx) }).Get(context.Background())
+		return err
+	},
+	"call of Hedge": func(ctx context.Context, p *weir.Pool, task func(ctx context.Context) error) error {
+		_, err := weir.Hedge(ctx, p, time.Hour, func(ctx context.Context) (int, error) { return 0, task(ctx) })
+		return err
+	},
+	"call of Once": func(ctx context.Context, p *weir.Pool, task func(ctx context.Context) error) error {
+		_, err := weir.NewOnce[int, int](p).Do(ctx, 0, func(ctx context.Context) (int, error) { return 0, task(ctx) })
 		return err
 	},
 }
