@@ -20,8 +20,8 @@ type RateLimit struct{ bucket *engine.Bucket }
 //     share the limit of their pool, unless they have their own, and have their turns in the order in which
 //     they get places: by priority, and among equals one after the other. Subtasks need no turn, unless their
 //     group is on a lane with another limit than the task above: then Go waits for their turns. A future, or a
-//     call of [Once.Do], needs none if it starts early because a task of the same pool waits for it: there, call
-//     [RateLimit.Wait].
+//     call of [Once.Do] or [Hedge], needs none if it starts early because a task of the same pool or of its lanes
+//     waits for it, and [Pool.Do] in such a task never needs one: there, call [RateLimit.Wait].
 //   - to a group: Go waits for the turn of its task before it hands the task over, and TryGo reports false if
 //     that turn is later. On a busy pool tasks whose turn has come may begin closer together. If that
 //     matters, give the limit to a lane and make the group on it.

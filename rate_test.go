@@ -317,6 +317,19 @@ func TestGroupsOnALaneWithARateTakeTurnsInTasksOfItsPool(t *testing.T) {
 			}, 900 * time.Millisecond},
 			"that of a key": {func(ctx context.Context) error { return gives(keyed.Group(ctx, 7)) }, 900 * time.Millisecond},
 			"a lane of it":  {func(ctx context.Context) error { return gives(l.Lane(1).Group(ctx)) }, 900 * time.Millisecond},
+			"Do": {func(ctx context.Context) error {
+				for range tasks {
+					check.OK(t, l.Do(ctx, succeed))
+				}
+				return nil
+			}, 0},
+			"Hedge": {func(ctx context.Context) error {
+				for range tasks {
+					_, err := weir.Hedge(ctx, l, time.Hour, func(context.Context) (int, error) { return 0, nil })
+					check.OK(t, err)
+				}
+				return nil
+			}, 0},
 			"its own subtask": {func(ctx context.Context) error {
 				return l.Do(ctx, func(ctx context.Context) error { return gives(l.Group(ctx)) })
 			}, 0},

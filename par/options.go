@@ -52,7 +52,8 @@ func Limit(n int) Option {
 // if the pool's limit is higher than [runtime.GOMAXPROCS]. If the pool refuses to run something, the loop or
 // stream fails with [weir.ErrClosed], [weir.ErrFull] or [weir.ErrExpired]. If the context of
 // [weir.Pool.Shutdown] ends while the pool runs a part of the loop or stream, ErrClosed replaces what its
-// calls return. If the pool has a [weir.Rate], each call is a task that waits in the queue for its turn.
+// calls return. If the pool has a [weir.Rate], each call is a task that waits in the queue for its turn; for
+// [Reduce], [Range], [Sort] and [SortFunc] only each helper, which makes many calls, takes a turn.
 //
 // A task of the pool may run loops and streams on its own pool, to any depth and with any limit. It must pass
 // them the context that it got itself: with another context it may wait forever.

@@ -153,6 +153,20 @@ func TestCallsOnAPoolWithARateTakeTurns(t *testing.T) {
 	}
 }
 
+func TestReduceTakesTurnsForItsHelpersOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(4, weir.Rate(1, time.Second, 1))
+		defer p.Close()
+		begin := time.Now()
+		sum, err := par.Reduce(t.Context(), upTo(100), add, par.On(p), par.Limit(4))
+		check.OK(t, err)
+		check.Equal(t, "sum", sum, 4950)
+		if took := time.Since(begin); took > 4*time.Second { // a helper for each part, and one for the parts
+			t.Errorf("99 calls took %v", took)
+		}
+	})
+}
+
 func TestTriesTakeTurnsOfTheRatesOfLoopAndPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(2, weir.Rate(1, time.Second, 1))
