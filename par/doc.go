@@ -95,9 +95,15 @@
 // each call, and the end of each call synchronizes before the return of the loop.
 //
 // If a task of a pool runs a loop or stream on the same pool with its context, the calls run before queued
-// tasks. In a pipeline this holds only for the calls of the last stage. One task of the pool calls the
-// function for many items. So if the pool is paused, or its limit lowered, running loops and streams continue
-// with the items that their running tasks take.
+// tasks. In a pipeline this holds only for the calls of the last stage. In a stream, and in a loop over a
+// slice, one task of the pool calls the function for many items, unless the pool has a [weir.Rate]. So if the
+// pool is paused, or its limit lowered, running loops and streams continue with the items that their running
+// tasks take; and [weir.OnSlow] and the Times of the pool see tasks that take as long as all their calls. For
+// the times of the calls use [Measure].
+//
+// Goroutines that par starts have the profiler labels of the caller. In a loop over a source that is not a
+// slice, they have those of the context, by [pprof.WithLabels] or [weir.Label]; so do the tasks of a pool by
+// [weir.Label].
 //
 // Everything works inside a [testing/synctest] bubble.
 package par

@@ -3,6 +3,7 @@ package par
 import (
 	"context"
 	"errors"
+	"runtime/pprof"
 
 	"github.com/64ed045f/weir"
 )
@@ -16,6 +17,9 @@ func pulled[T any](ctx context.Context, o *options, from pull[T], task func(T) f
 	opts := []weir.GroupOption{weir.Limit(o.limit)}
 	if o.keepGoing {
 		opts = append(opts, weir.KeepGoing())
+	}
+	if o.pool == nil && hasLabels(ctx) {
+		task = labelled(ctx, task)
 	}
 	g := o.group(ctx, opts...)
 	members := g.Context()
@@ -49,6 +53,27 @@ func pulled[T any](ctx context.Context, o *options, from pull[T], task func(T) f
 	})
 	ended = true
 	return unmarked(g.Wait())
+}
+
+// hasLabels reports whether ctx has labels for profiles, and not those of [weir.Label], which a group gives its tasks.
+func hasLabels(ctx context.Context) (has bool) {
+	pprof.ForLabels(ctx, func(key, _ string) bool {
+		has = key != "weir.task"
+		return has
+	})
+	return has
+}
+
+// labelled returns task with the labels of ctx: the workers of a group do not take over those of their starter, as
+// the goroutines of other loops do.
+func labelled[T any](ctx context.Context, task func(T) func(context.Context) error) func(T) func(context.Context) error {
+	return func(item T) func(context.Context) error {
+		run := task(item)
+		return func(members context.Context) error {
+			pprof.SetGoroutineLabels(ctx)
+			return run(members)
+		}
+	}
 }
 
 // waitAfter waits for the tasks of g, which were cancelled before the sequence panicked. If a task has panicked,

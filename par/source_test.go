@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
@@ -198,4 +200,37 @@ func TestASequenceThatGoesOnAfterFalsePanics(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestCallsHaveTheProfilerLabelsOfTheirCaller(t *testing.T) {
+	for kind := range 4 {
+		for _, labelled := range []bool{false, true} {
+			pprof.Do(t.Context(), pprof.Labels("request", "7"), func(ctx context.Context) {
+				if labelled {
+					ctx = weir.Label(ctx, "order")
+				}
+				_, err := anyMap(ctx, kind, 20, func(context.Context, int) (int, error) {
+					if without := callsWithout(`"request":"7"`); without != "" {
+						return 0, errors.New(without)
+					}
+					return 0, nil
+				})
+				check.OK(t, err)
+			})
+		}
+	}
+}
+
+// callsWithout returns a part of the profile that has a call of callsWithout without a label, and "" if there is none.
+func callsWithout(label string) string {
+	var profile strings.Builder
+	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
+		return err.Error()
+	}
+	for part := range strings.SplitSeq(profile.String(), "\n\n") {
+		if strings.Contains(part, "par_test.callsWithout") && !strings.Contains(part, label) {
+			return part
+		}
+	}
+	return ""
 }
