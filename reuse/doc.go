@@ -66,6 +66,11 @@
 // keeper begins another one if a user still needs it. Nor does a user get an error from an Open or Check that
 // began before a [Keeper.Reset].
 //
+// A task of a [weir.Pool] that waits in Get keeps its place. The Open or Check that was begun for it may wait
+// for groups on that pool which are made from its context: their tasks run in the place of the user's task. If
+// that task has gone on or has ended meanwhile, its worker may have the place for another task: then one task
+// more than the limit runs.
+//
 // A Get of an idle object allocates nothing. A wait allocates nothing either, except for the first waits
 // after a time in which all objects were idle.
 //

@@ -259,3 +259,30 @@ func TestTheContextOfOpenHasTheUsersValuesAndOutlivesTheUser(t *testing.T) {
 		f.settled(1)
 	})
 }
+
+func TestOpenMayUseTheFullPoolOfATaskThatWaitsForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		onPool := func(ctx context.Context) error {
+			g := p.Group(ctx)
+			g.Go(func(context.Context) error { return nil })
+			return g.Wait()
+		}
+		k := reuse.NewKeeper(reuse.KeeperConfig[int]{
+			Capacity: 1,
+			Open:     func(ctx context.Context) (int, error) { return 7, onPool(ctx) },
+			Check:    func(ctx context.Context, _ int) error { return onPool(ctx) },
+		})
+		defer k.Close()
+		g := p.Group(t.Context())
+		for range 3 {
+			g.Go(func(ctx context.Context) error {
+				ctx, cancel := context.WithTimeout(ctx, time.Second)
+				defer cancel()
+				return k.Use(ctx, func(int) error { return nil })
+			})
+		}
+		check.OK(t, g.Wait())
+	})
+}
