@@ -1,9 +1,7 @@
 package tool
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"text/tabwriter"
 	"time"
 
 	"github.com/64ed045f/weir/verify/soak/internal/books"
@@ -20,22 +19,15 @@ import (
 	"github.com/64ed045f/weir/verify/soak/internal/run"
 )
 
-// message is what a child writes, as JSON.
-type message struct {
-	Load     string   `json:",omitempty"` // which runs now
-	Finished uint64   `json:",omitempty"` // tasks so far
-	End      *outcome `json:",omitempty"`
-}
-
-// beat is how often a child reports, and mercy how long a load has to end after a breach.
+// every is how often a child says how far it is, and mercy how long a load has to end after a breach.
 const (
-	beat  = 250 * time.Millisecond
+	every = 5 * time.Second
 	mercy = 5 * time.Second
 )
 
-// runChild runs the loads in this process, and reports on stdout. It ends with its parent, whose
+// runChild runs the loads in this process, and says what they have come to. It ends with its parent, whose
 // end closes stdin.
-func (o *options) runChild(stdin io.Reader, stdout io.Writer) int {
+func (o *options) runChild(stdin io.Reader, stdout, stderr io.Writer) int {
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // panics are on purpose here
 	go func() {
 		_, _ = io.Copy(io.Discard, stdin) // however that ends
@@ -45,39 +37,68 @@ func (o *options) runChild(stdin io.Reader, stdout io.Writer) int {
 		go load.Spin(math.MaxInt) // in a loop that only the scheduler interrupts
 	}
 	r := run.New(o.seed, o.patience, o.loads)
-	series := make(chan []books.Vitals, 1)
-	go func() { series <- r.Soak(o.loads, o.length) }()
-	end := &outcome{}
-	lines := json.NewEncoder(stdout)
+	done := make(chan []books.Vitals, 1)
+	go func() { done <- r.Soak(o.loads, o.length) }()
+	begin, ticker := time.Now(), time.NewTicker(every)
+	defer ticker.Stop()
+	var series []books.Vitals
 	var deadline <-chan time.Time
 	for failed, over := r.Journal.Failed(), false; !over; {
 		select {
-		case <-time.After(beat):
+		case <-ticker.C:
 			name, finished := r.Now()
-			_ = lines.Encode(message{Load: name, Finished: finished}) // if no process reads it, stdin ends, too
+			say(stderr, "soak: %v of %v, %d tasks, load %s\n", time.Since(begin).Round(time.Second), o.length, finished, name)
 		case <-failed:
 			failed, deadline = nil, time.After(mercy)
 		case <-deadline:
 			over = true
-		case end.Series = <-series:
+		case series = <-done:
 			over = true
 		}
 	}
-	end.Tallies, end.Breaches = r.Tallies(), r.Journal.Breaches()
-	_ = lines.Encode(message{End: end})
-	if len(end.Breaches) > 0 {
-		return exitBreach
-	}
-	return exitFine
+	o.showTable(stdout, r.Tallies(), series)
+	return showBreaches(stderr, r.Journal.Breaches())
 }
 
-// run runs a child under a setting for a share of the time.
-func (o *options) run(ctx context.Context, s setting, share time.Duration, p *progress) result {
+// showTable prints what the loads have counted, and what the process held.
+func (o *options) showTable(w io.Writer, tallies map[string]books.Tally, series []books.Vitals) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	row := func(name string, t books.Tally) string {
+		return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t%d\t%d\t\n", name, t.Rounds, t.Accepted, t.Finished, t.HandedBack, t.Rejected, t.Panicked)
+	}
+	say(t, "load\trounds\taccepted\tfinished\thanded back\trejected\tpanicked\t\n")
+	var sum books.Tally
+	for _, l := range o.loads {
+		say(t, "%s", row(l.Name, tallies[l.Name]))
+		sum.Add(tallies[l.Name])
+	}
+	say(t, "%s", row("all loads", sum))
+	_ = t.Flush() // as with every print here, an error has no reader
+	if n := len(series); n > 0 {
+		from, to := series[0], series[n-1]
+		say(w, "after a garbage collection at the beginning, and at the end: %d and %d goroutines, %d and %d KiB of heap, %d and %d objects\n",
+			from.Goroutines, to.Goroutines, from.Heap>>10, to.Heap>>10, from.Objects, to.Objects)
+	}
+}
+
+// showBreaches prints what went wrong, if anything did, and the stacks last, as they are long. It returns the exit code.
+func showBreaches(w io.Writer, breaches []books.Breach) int {
+	if len(breaches) == 0 {
+		return exitFine
+	}
+	for _, b := range breaches {
+		say(w, "soak: breach in load %s: %s\n", b.Load, b.What)
+	}
+	say(w, "\nall goroutines at the first breach:\n\n%s\n", breaches[0].Stacks)
+	return exitBreach
+}
+
+// run runs a child under a setting for a share of the time. It returns nil if the child has found nothing.
+func (o *options) run(ctx context.Context, s setting, share time.Duration, stdout, stderr io.Writer) error {
 	names := make([]string, len(o.loads))
 	for i, l := range o.loads {
 		names[i] = l.Name
 	}
-	// A process that goes on and on must print its stacks.
 	overdue := fmt.Errorf("a round goes on, though the time was over for %v", o.overrun)
 	limited, cancel := context.WithTimeoutCause(ctx, share+o.overrun, overdue)
 	defer cancel()
@@ -85,56 +106,20 @@ func (o *options) run(ctx context.Context, s setting, share time.Duration, p *pr
 		"-seed", strconv.FormatUint(o.seed, 10), "-patience", o.patience.String(),
 		"-spin", strconv.Itoa(s.spin), "-loads", strings.Join(names, ","))
 	cmd.Env = append(os.Environ(), s.env...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
-	cmd.WaitDelay = 10 * time.Second
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	r := result{setting: s}
-	begin := time.Now()
-	p.begin(s.name)
-	err := follow(cmd, func(m message) {
-		if m.End != nil {
-			r.outcome = *m.End
-			return
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	cmd.Cancel = func() error {
+		if ctx.Err() != nil {
+			return cmd.Process.Kill()
 		}
-		p.at(m.Load, m.Finished)
-	})
-	p.end(share)
-	r.took, r.stderr = time.Since(begin), stderr.String()
+		return cmd.Process.Signal(syscall.SIGQUIT) // a process that goes on and on must print its stacks
+	}
+	cmd.WaitDelay = 10 * time.Second
+	if _, err := cmd.StdinPipe(); err != nil { // open until the child has ended, or this process
+		return err
+	}
+	err := cmd.Run()
 	if limited.Err() != nil {
 		err = fmt.Errorf("%w: %w", context.Cause(limited), err)
 	}
-	if ctx.Err() == nil && len(r.Breaches) == 0 && (err != nil || r.Tallies == nil) {
-		r.Breaches = []books.Breach{{Load: p.load, What: fmt.Sprintf("the process has ended: %v", err)}}
-	}
-	return r
-}
-
-// follow runs a process to its end, and calls got with its messages.
-func follow(cmd *exec.Cmd, got func(message)) error {
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	defer stdin.Close()
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	for lines := json.NewDecoder(stdout); ; {
-		var m message
-		if err = lines.Decode(&m); err != nil {
-			break
-		}
-		got(m)
-	}
-	if err != io.EOF { //nolint:errorlint // the decoder returns it as it is
-		_ = cmd.Process.Kill() // or it has ended
-		_ = cmd.Wait()
-		return fmt.Errorf("it wrote no message: %w", err)
-	}
-	return cmd.Wait()
+	return err
 }

@@ -1,5 +1,5 @@
-// Package tool is the command: it runs the loads under each setting in a process of its own, shows its
-// progress, and prints the results in the end.
+// Package tool is the command: it runs the loads under each setting in a process of its own, which says how far it
+// is, and what the loads have come to.
 package tool
 
 import (
@@ -15,7 +15,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/64ed045f/weir/verify/soak/internal/books"
 	"github.com/64ed045f/weir/verify/soak/internal/load"
 )
 
@@ -55,7 +54,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		showList(stdout)
 		return exitFine
 	case o.child:
-		return o.runChild(stdin, stdout)
+		return o.runChild(stdin, stdout, stderr)
 	}
 	return o.soak(ctx, stdout, stderr)
 }
@@ -131,50 +130,20 @@ func (o *options) soak(ctx context.Context, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	share := o.length / time.Duration(len(ready))
-	p := newProgress(stderr, o.length)
-	var all []result
 	for _, s := range ready {
-		all = append(all, o.run(ctx, s, share, p))
-		if len(all[len(all)-1].Breaches) > 0 || ctx.Err() != nil {
-			break
+		say(stdout, "\nsetting %s\n", s.name)
+		err := o.run(ctx, s, share, stdout, stderr)
+		switch {
+		case ctx.Err() != nil:
+			return exitInterrupted
+		case err != nil:
+			say(stderr, "soak: BROKEN under %s: %v; to try again: go run ./verify/soak -for %v -seed %d -settings %s\n",
+				s.name, err, share, o.seed, s.name)
+			return exitBreach
 		}
 	}
-	p.stop()
-	showTable(stdout, all)
-	last := all[len(all)-1]
-	switch {
-	case len(last.Breaches) > 0:
-		showBreaches(stderr, last)
-		say(stderr, "soak: BROKEN under %s; to try again: go run ./verify/soak -for %v -seed %d -settings %s\n",
-			last.setting.name, share, o.seed, last.setting.name)
-		return exitBreach
-	case ctx.Err() != nil:
-		return exitInterrupted
-	}
+	say(stderr, "soak: no breach under %d settings\n", len(ready))
 	return exitFine
-}
-
-// result is the outcome of one setting.
-type result struct {
-	setting setting
-	outcome
-	stderr string
-	took   time.Duration
-}
-
-// outcome is the last message of a child.
-type outcome struct {
-	Tallies  map[string]books.Tally
-	Series   []books.Vitals
-	Breaches []books.Breach
-}
-
-// showBreaches prints what went wrong, and the stacks last, as they are long.
-func showBreaches(w io.Writer, r result) {
-	for _, b := range r.Breaches {
-		say(w, "soak: breach under %s, load %s: %s\n", r.setting.name, b.Load, b.What)
-	}
-	say(w, "\nall goroutines at the first breach:\n\n%s\n\nwhat the process wrote:\n\n%s\n", r.Breaches[0].Stacks, r.stderr)
 }
 
 func showList(w io.Writer) {
@@ -188,43 +157,6 @@ func showList(w io.Writer) {
 		say(t, "  %s\t%s\n", s.name, s.about)
 	}
 	_ = t.Flush() // as with every print here, an error has no reader
-}
-
-// showTable prints the results of all settings.
-func showTable(w io.Writer, all []result) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	row := func(name string, t books.Tally) string {
-		return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", name, t.Rounds, t.Accepted, t.Finished, t.HandedBack, t.Rejected, t.Panicked, t.Looks)
-	}
-	say(t, "load\trounds\taccepted\tfinished\thanded back\trejected\tpanicked\tlooks\t\n")
-	var sum books.Tally
-	for _, l := range load.All() {
-		var tally books.Tally
-		for _, r := range all {
-			tally.Add(r.Tallies[l.Name])
-		}
-		if tally.Rounds > 0 {
-			say(t, "%s", row(l.Name, tally))
-			sum.Add(tally)
-		}
-	}
-	say(t, "%s\n", row("all loads", sum))
-	say(t, "setting\ttime\ttasks\tgoroutines\theap KiB\tobjects\tat the end\theap KiB\tobjects\t\n")
-	for _, r := range all {
-		var finished uint64
-		for _, tally := range r.Tallies {
-			finished += tally.Finished
-		}
-		say(t, "%s\t%v\t%d\t", r.setting.name, r.took.Round(time.Second), finished)
-		if n := len(r.Series); n > 0 {
-			for _, v := range []books.Vitals{r.Series[0], r.Series[n-1]} {
-				say(t, "%d\t%d\t%d\t", v.Goroutines, v.Heap>>10, v.Objects)
-			}
-		}
-		say(t, "\n")
-	}
-	_ = t.Flush()
-	say(w, "\ngoroutines, heap and objects: when a setting has begun, and at its end, after a garbage collection\n")
 }
 
 // say prints for people. It ignores errors: there is nowhere left to report them.
