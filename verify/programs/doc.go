@@ -5,7 +5,7 @@
 // own pool or another, and waits for them in every way that the library has: by groups, results, futures, Do,
 // Hedge, Once, Call, loops and streams, also on several goroutines at once. It hands over tasks with keys, and tasks
 // for later, once or again and again. Tasks hold locks while they wait, pools wait for each other in rings, groups are
-// cancelled, contexts have deadlines, and tasks fail, are tried again, panic, exit and expire. Tasks also give up their
+// cancelled, contexts have deadlines, and tasks fail, are tried again, panic, exit and expire. Tasks use objects of a keeper, and buffers. Tasks also give up their
 // places by Blocking, also while goroutines of theirs go on, and wait for whole pools. Pools are lanes with priorities and shares, as the Stateful may be, have rates, and are resized,
 // paused, closed and shut down meanwhile, by tasks or from outside.
 //

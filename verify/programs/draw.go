@@ -11,6 +11,7 @@ type drawing struct {
 	locks, rings, noisy, rests bool
 	controls, divides, shuts   bool                         // tasks change pools, compute on several of them, and close them
 	waits                      bool                         // tasks wait for pools
+	leases                     bool                         // tasks use objects of a keeper
 	crowds                     bool                         // no task is queued, and many rest and wait for room
 	left                       int                          // acts that may still be drawn
 	naps                       int                          // the span of some computations; below 0 in few programs, as it takes long
@@ -37,7 +38,7 @@ const deepest = 5
 func Draw(seed uint64) *Program {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for {
-		d := &drawing{Rand: r, locks: r.IntN(4) > 0, rings: r.IntN(2) > 0, noisy: r.IntN(2) > 0, controls: r.IntN(3) == 0, divides: r.IntN(4) == 0, shuts: r.IntN(5) == 0, waits: r.IntN(4) == 0}
+		d := &drawing{Rand: r, locks: r.IntN(4) > 0, rings: r.IntN(2) > 0, noisy: r.IntN(2) > 0, controls: r.IntN(3) == 0, divides: r.IntN(4) == 0, shuts: r.IntN(5) == 0, waits: r.IntN(4) == 0, leases: r.IntN(4) == 0}
 		if d.crowds = d.one(6); d.crowds {
 			d.locks, d.controls = false, true
 		}
@@ -101,6 +102,10 @@ func (d *drawing) program() *Program {
 		p.With["rests"] = 1
 	}
 	d.maybe(4, p.With, "looks", 1)
+	if d.leases {
+		p.With["objects"] = oneOf(d, 1, 1, 2, 4)
+		d.maybe(2, p.With, "lifetime", 20, 200)
+	}
 	for _, lock := range []string{"channel1", "channel2", "channel3"} {
 		d.maybe(3, p.With, lock, 1)
 	}

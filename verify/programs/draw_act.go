@@ -37,6 +37,9 @@ func (d *drawing) kind(at *spot) string {
 	if d.waits && !d.locks { // which what it waits for may need
 		kinds = append(kinds, quiet)
 	}
+	if d.leases {
+		kinds = append(kinds, lease, lease)
+	}
 	if d.divides {
 		kinds = append(kinds, divide, sorted)
 	}
@@ -108,6 +111,8 @@ func (d *drawing) fill(kind string, at *spot) *act {
 		}
 	case quiet:
 		a.Pool = d.IntN(shared + 1)
+	case lease:
+		a.With["span"] = oneOf(d, 0, 3, 20)
 	case pause:
 		a.Pool = d.IntN(shared + 1)
 		a.With["span"] = oneOf(d, 1, 30, 200)

@@ -51,6 +51,7 @@ func (r *run) lookAtPools(longer time.Duration) {
 		last = p.ID
 		times, before := p.Times(), p.Stats() // it may be closed by now
 		tasks := p.Running(longer)
+		r.checkComplete(tasks, p.Running(0), p.Running(longer))
 		after, later := p.Stats(), p.Times()
 		r.checkRunning(tasks, longer)
 		for _, t := range tasks {
@@ -60,6 +61,16 @@ func (r *run) lookAtPools(longer time.Duration) {
 		quiet := before == after && after.Workers == after.Idle+have // no worker is between two tasks
 		r.check(!quiet || len(tasks) <= have, "while a pool had %+v, %d tasks ran: %+v", after, len(tasks), tasks)
 		r.check(times.Run.Count() <= later.Run.Count() && times.Wait.Count() <= later.Wait.Count() && later.Oldest >= 0, "times have become %+v from %+v", later, times)
+	}
+}
+
+// checkComplete checks three answers, one after the other: a task in the first and in the last must be in the one between.
+func (r *run) checkComplete(first, between, last []weir.Running) {
+	in := func(list []weir.Running, t weir.Running) bool {
+		return slices.ContainsFunc(list, func(u weir.Running) bool { return u.Worker == t.Worker && u.Since.Equal(t.Since) })
+	}
+	for _, t := range first {
+		r.check(!in(last, t) || in(between, t), "task %+v runs all the time, and is not among %+v", t, between)
 	}
 }
 

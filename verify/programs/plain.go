@@ -56,6 +56,11 @@ func (p *plain) shut(int, time.Duration) {}
 
 func (p *plain) wait(int) {}
 
+func (p *plain) lease(_ context.Context, task func()) error {
+	task()
+	return nil
+}
+
 func (p *plain) call(ctx context.Context, task func()) error {
 	_, err := p.async(ctx, callsPool, func(context.Context) (int, error) { task(); return 0, nil }).Get(ctx)
 	return err

@@ -23,7 +23,7 @@ const (
 // Program says what goroutines outside do, and what the tasks do that they hand over.
 type Program struct {
 	Pools []bounds // the shared ones, and the Stateful
-	With  options  // noisy: something is cancelled, fails, panics or exits; rests: in weir.Blocking; channel1 and so on: this lock is a channel; looks: a goroutine looks at all that runs
+	With  options  // noisy: something is cancelled, fails, panics or exits; rests: in weir.Blocking; channel1 and so on: this lock is a channel; looks: a goroutine looks at all that runs; objects: how many the keeper has at most; lifetime: of each, in µs
 	Main  *task
 
 	Control []control `json:",omitempty"` // what another goroutine does meanwhile, one after the other
@@ -59,7 +59,7 @@ type task struct {
 	id, pool int // set by index
 }
 
-// The kinds of acts. All except the first ten, and later, wait for something of the library.
+// The kinds of acts. All except the first eleven, and later, wait for something of the library.
 const (
 	compute = "compute" // for span µs; if that is below 0, asleep
 	rest    = "rest"    // for span µs, while any other task may have the place
@@ -71,6 +71,7 @@ const (
 	pause  = "pause"  // pauses the pool for span µs, and does not wait
 	shut   = "close"  // shuts the pool down, for span µs; if that is 0, closes it
 	quiet  = "wait"   // waits until what the pool has accepted is done
+	lease  = "lease"  // computes for span µs with an object of a keeper, and with a buffer
 	divide = "range"  // computes for N indices, on the pool as well
 	sorted = "sort"   // sorts N numbers, on the pool as well
 

@@ -51,6 +51,7 @@ type library interface {
 	pause(pool int, d time.Duration) // starts it
 	shut(pool int, d time.Duration)
 	wait(pool int)
+	lease(ctx context.Context, task func()) error
 	finish() // waits for everything that was handed over
 }
 
@@ -252,6 +253,8 @@ func (a *actor) step(act *act) error {
 		a.library.shut(act.Pool, time.Duration(act.With["span"])*time.Microsecond)
 	case quiet:
 		a.library.wait(act.Pool)
+	case lease:
+		return a.library.lease(a.ctx, func() { toil(time.Duration(act.With["span"]) * time.Microsecond) })
 	case divide:
 		return a.divide(act)
 	case sorted:

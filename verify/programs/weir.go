@@ -1,9 +1,11 @@
 package programs
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/par"
+	"github.com/64ed045f/weir/reuse"
 )
 
 // weirs runs a program on the library.
@@ -18,12 +21,16 @@ type weirs struct {
 	*run
 	pools []*weir.Pool
 	calls *weir.Stateful[*atomic.Bool, func()]
-	open  gauge // values of it
+	open  stock // of its values
 	keyed []*weir.Keyed[int]
 	onces []*weir.Once[int, int]
 
 	funcs    []*weir.FuncPool[func()]
 	contexts []*weir.FuncContext[func()]
+
+	keeper  *reuse.Keeper[*atomic.Bool]
+	leased  stock // of its objects
+	buffers reuse.Buffers
 
 	control sync.WaitGroup
 	lookers sync.WaitGroup
@@ -83,19 +90,9 @@ func onWeir(r *run) library {
 	for range r.program.Pools {
 		l.closed = append(l.closed, make(chan struct{}))
 	}
-	l.open = gauge{limit: r.gauges[running][callsPool].limit, over: &r.over[running]}
-	open := func() (*atomic.Bool, error) {
-		l.open.enter()
-		return new(atomic.Bool), nil
-	}
-	use := func(used *atomic.Bool, task func()) {
-		if used.Swap(true) {
-			r.fail("two calls use one value")
-		}
-		defer used.Store(false)
-		task()
-	}
-	l.calls = weir.NewStateful(r.program.Pools[callsPool].Limit, open, use, func(*atomic.Bool) { l.open.leave() }, options(callsPool)...)
+	l.open = stock{r, gauge{limit: r.gauges[running][callsPool].limit, over: &r.over[running]}}
+	l.calls = weir.NewStateful(r.program.Pools[callsPool].Limit, l.open.make, l.open.use, l.open.dispose, options(callsPool)...)
+	l.keeper = l.newKeeper()
 	for i, p := range l.pools {
 		r.gauges[running][i].pool = p
 	}
@@ -206,9 +203,87 @@ func (l *weirs) finish() {
 		p.Close()
 	}
 	l.calls.Close()
-	if n := l.open.now.Load(); n != 0 {
+	l.keeper.Close()
+	if n := l.open.alive.now.Load() + l.leased.alive.now.Load(); n != 0 {
 		l.fail("%d values are not closed", n)
 	}
+}
+
+// stock is objects of which there may be only so many, and of which each is for one task at a time.
+type stock struct {
+	run   *run
+	alive gauge
+}
+
+func (s *stock) make() (*atomic.Bool, error) {
+	s.alive.enter()
+	return new(atomic.Bool), nil
+}
+
+func (s *stock) use(used *atomic.Bool, task func()) {
+	if used.Swap(true) {
+		s.run.fail("two tasks use one value")
+	}
+	defer used.Store(false)
+	task()
+}
+
+func (s *stock) dispose(used *atomic.Bool) {
+	if used.Load() {
+		s.run.fail("a value is closed while a task uses it")
+	}
+	s.alive.leave()
+}
+
+// newKeeper makes the keeper of a program. In noisy ones its objects may be impossible to open, or turn out to be broken.
+func (l *weirs) newKeeper() *reuse.Keeper[*atomic.Bool] {
+	with := l.program.With
+	l.leased = stock{l.run, gauge{limit: max(with["objects"], 1), over: &l.run.over[running]}}
+	fate := func() error {
+		if with.has("noisy") && rand.IntN(10) == 0 {
+			return errFailed
+		}
+		return nil
+	}
+	config := reuse.KeeperConfig[*atomic.Bool]{Capacity: l.leased.alive.limit, Lifetime: micros(with["lifetime"]), Close: l.leased.dispose}
+	config.Open = func(context.Context) (*atomic.Bool, error) {
+		if err := fate(); err != nil {
+			return nil, err
+		}
+		return l.leased.make()
+	}
+	config.Check = func(_ context.Context, used *atomic.Bool) (err error) {
+		l.leased.use(used, func() { err = fate() })
+		return err
+	}
+	return reuse.NewKeeper(config)
+}
+
+func (l *weirs) lease(ctx context.Context, task func()) error {
+	got, err := l.keeper.TryGet()
+	if err != nil {
+		got, err = l.keeper.Get(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	end := reuse.Lease[*atomic.Bool].Put
+	switch rand.IntN(20) {
+	case 0:
+		l.keeper.Reset()
+	case 1:
+		end = reuse.Lease[*atomic.Bool].Discard
+	}
+	defer end(got)
+	mark := bytes.Repeat([]byte{byte(rand.Uint32())}, rand.IntN(1<<rand.IntN(14)))
+	buffer := l.buffers.Get(len(mark))
+	copy(buffer, mark)
+	l.leased.use(got.Value(), task)
+	if !bytes.Equal(buffer, mark) {
+		l.fail("another task has written to a buffer")
+	}
+	l.buffers.Put(buffer)
+	return nil
 }
 
 // under returns how many calls have left something to itself, and the futures of those that have returned.

@@ -77,7 +77,6 @@ type Tally struct {
 	HandedBack uint64
 	Rejected   uint64
 	Panicked   uint64 // of those finished
-	Looks      uint64 // at what runs
 }
 
 // Add adds another's counts.
@@ -88,7 +87,6 @@ func (t *Tally) Add(other Tally) {
 	t.HandedBack += other.HandedBack
 	t.Rejected += other.Rejected
 	t.Panicked += other.Panicked
-	t.Looks += other.Looks
 }
 
 // Tally returns the counts so far.
@@ -110,9 +108,6 @@ func (b *Book) Round() {
 	b.Add(Tally{Rounds: 1})
 	b.Op()
 }
-
-// Look counts a look at what runs, of which the answer was judged. It is no operation: looks go on while tasks hang.
-func (b *Book) Look() { b.Add(Tally{Looks: 1}) }
 
 // Op counts one completed operation of any kind: the load does not hang.
 func (b *Book) Op() { b.ops.Add(1) }

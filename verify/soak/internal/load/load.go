@@ -38,12 +38,8 @@ func All() []Load {
 		{Name: "expire", About: "tasks expire in the queues of pools", Round: expire.round},
 		{Name: "idle", About: "workers expire at once, and pools are dropped", Round: idle.round},
 		{Name: "order", About: "one task at a time, in order", Round: order.round},
-		{Name: "block", About: "tasks wait for each other, as many as the limit lets run", Round: block},
-		{Name: "programs", About: "whole programs: groups, futures, loops, timers and lanes in tasks, and what these wait for", Round: drawn},
-		{Name: "keeper", About: "leased objects fail, expire and are closed", Round: keeper},
-		{Name: "reuse", About: "pools of objects and buffers", Round: recycle},
+		{Name: "programs", About: "whole programs: groups, futures, loops, timers, lanes and leases in tasks, and what these wait for", Round: drawn},
 		{Name: "http", About: "a limited handler, with requests that are given up", Round: serve},
-		{Name: "stuck", About: "tasks that run for long are looked for among short ones", Round: stuck},
 	}
 }
 
