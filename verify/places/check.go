@@ -73,7 +73,7 @@ func (w *world) checkTasks(p *pool) {
 	if roots > 0 {
 		w.broken("%d more roots have begun than the limit allows", roots)
 	}
-	w.seen.Extra, w.seen.Begun, w.seen.Roots = max(w.seen.Extra, p.extra), max(w.seen.Begun, begun), max(w.seen.Roots, roots)
+	w.seen.Extra, w.seen.Begun = max(w.seen.Extra, p.extra), max(w.seen.Begun, begun)
 }
 
 // isRoot reports whether the task was handed over from outside, and so that no task waits for it.

@@ -2,11 +2,16 @@ package places_test
 
 import (
 	"flag"
+	"strings"
 	"testing"
+
+	"go.uber.org/goleak"
 
 	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/verify/places"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var deep = flag.Bool("places.deep", false, "explore more tiny programs, for a minute or two")
 
@@ -37,10 +42,21 @@ func explore(most int, run func(choose func(n int) int) bool) (runs int, complet
 // schedules runs a program under all schedules, or under the first most of them. In none may anything go wrong.
 func schedules(t *testing.T, p *places.Program, most int) (n int, all bool) {
 	return explore(most, func(choose func(n int) int) bool {
-		if seen := places.Run(p, places.Options{Cancels: 1}, choose); seen.Problem != "" {
-			t.Errorf("%s: %v", seen.Problem, p)
+		var choices []int
+		seen := places.Run(p, places.Options{Cancels: 1}, func(n int) int {
+			choices = append(choices, choose(n))
+			return choices[len(choices)-1]
+		})
+		if seen.Problem == "" {
+			return true
 		}
-		return !t.Failed()
+		again := places.Run(p, places.Options{Cancels: 1, Trace: true}, func(int) int {
+			next := choices[0]
+			choices = choices[1:]
+			return next
+		})
+		t.Errorf("%s: %v\n%s", seen.Problem, p, strings.Join(again.Trace, "\n"))
+		return false
 	})
 }
 
@@ -64,6 +80,15 @@ func (g tiny) program(choose func(n int) int) *places.Program {
 		p.Roots = append(p.Roots, g.task(choose, pool, depth))
 	}
 	return p
+}
+
+// each calls f with each program whose locks do not conflict, until it returns false.
+func (g tiny) each(f func(p *places.Program) bool) {
+	explore(1e9, func(choose func(n int) int) bool {
+		p := g.program(choose)
+		held, _ := p.Conflict()
+		return held != nil || f(p)
+	})
 }
 
 func (g tiny) task(choose func(n int) int, pool, depth int) *places.Task {
@@ -102,11 +127,7 @@ func TestTinyProgramsEndUnderEverySchedule(t *testing.T) {
 	}
 	for _, g := range all {
 		programs, runs := 0, 0
-		explore(1e9, func(choose func(n int) int) bool {
-			p := g.program(choose)
-			if held, _ := p.Conflict(); held != nil {
-				return true
-			}
+		g.each(func(p *places.Program) bool {
 			n, _ := schedules(t, p, 1e9)
 			programs, runs = programs+1, runs+n
 			return !t.Failed()

@@ -2,32 +2,6 @@ package places
 
 import "slices"
 
-// RestrictLocks removes locks from the program until they are as the package documentation wants them.
-// Of two that conflict, choose says which goes.
-func (p *Program) RestrictLocks(choose func(n int) int) {
-	for held, other := p.Conflict(); held != nil; held, other = p.Conflict() {
-		if choose(3) == 2 {
-			other = held
-		}
-		for _, t := range p.Tasks() {
-			t.Actions = without(t.Actions, other)
-		}
-	}
-}
-
-// without returns the actions with a lock replaced by its body.
-func without(actions []*Action, lock *Action) (kept []*Action) {
-	for _, a := range actions {
-		a.Body = without(a.Body, lock)
-		if a == lock {
-			kept = append(kept, a.Body...)
-		} else {
-			kept = append(kept, a)
-		}
-	}
-	return kept
-}
-
 // Conflict returns two locks of which the second may not be taken while the first is held, or nil.
 func (p *Program) Conflict() (held, other *Action) {
 	all := p.Tasks()

@@ -18,7 +18,6 @@ type Outcome struct {
 	Problem string   // what went wrong; empty if the program ended and no invariant was broken
 	Extra   int      // the most extra places that a pool had
 	Begun   int      // the most tasks, beyond its limit, that a pool had begun and not ended
-	Roots   int      // the same of tasks handed over from outside that are no futures
 	Trace   []string // what the tasks did
 }
 
