@@ -19,9 +19,6 @@ type Group struct {
 	KeepGoing, PanicsAsErrors bool
 	// Owned says that the pool is the group's alone.
 	Owned bool
-	// Host is the task from whose context the group was made; nil for none. Its tasks are then
-	// subtasks.
-	Host *Task
 
 	parent *Context
 	batch  *Batch
@@ -29,9 +26,9 @@ type Group struct {
 	line   []*Call // of Go that wait for the limit
 }
 
-// NewGroup makes the group of a context, or of a task.
-func (p *Pool) NewGroup(parent *Context, host *Task) *Group {
-	g := &Group{Pool: p, parent: parent, Host: host}
+// NewGroup makes the group of a context, which is no task's.
+func (p *Pool) NewGroup(parent *Context) *Group {
+	g := &Group{Pool: p, parent: parent}
 	p.groups = append(p.groups, g)
 	g.renew()
 	return g
@@ -39,22 +36,9 @@ func (p *Pool) NewGroup(parent *Context, host *Task) *Group {
 
 // renew begins a batch. It is cancelled from the beginning if what the group was made from is.
 func (g *Group) renew() {
-	g.batch = &Batch{group: g}
-	switch {
-	case g.parent.cause() != nil:
-		g.batch.Cancelled, g.batch.Cause = true, g.parent.Cause
-	case g.Host != nil && g.Host.Batch != nil && g.Host.Batch.Cancelled:
-		g.batch.Cancelled, g.batch.Cause = true, g.Host.Batch.Cause
-	}
+	cause := g.parent.cause()
+	g.batch = &Batch{Cancelled: cause != nil, Cause: cause, group: g}
 }
-
-// Used reports whether something was done with the group that a Wait must end.
-func (g *Group) Used() bool {
-	return g.batch.begun > 0 || g.batch.pending > 0 || len(g.batch.waits) > 0
-}
-
-// Open is how many subtasks have not started.
-func (g *Group) Open() int { return len(g.batch.open) }
 
 // Lined is how many calls of Go wait for the limit of the group.
 func (g *Group) Lined() int { return len(g.line) }
@@ -64,9 +48,6 @@ func (g *Group) Spare(limit int) int { return limit - g.taken }
 
 // Batch is the one that tasks are given to now.
 func (g *Group) Batch() *Batch { return g.batch }
-
-// Of reports whether b is a batch of g.
-func (b *Batch) Of(g *Group) bool { return b.group == g }
 
 // Contested reports whether it is open what becomes of the tasks of some group if the pool is
 // closed: one that waits for room, or will have to, fails then, and cancels others that just
@@ -103,10 +84,9 @@ type Batch struct {
 	failures []*weir.TaskError
 	panicked any
 	waits    []*Call
-	open     []*Task // subtasks that have not started
 }
 
-// Go gives t to the group. It never waits if try is set. Of a nested group its host calls.
+// Go gives t to the group. It never waits if try is set.
 func (g *Group) Go(t *Task, try bool) *Call {
 	b := g.batch
 	t.Batch, t.Index = b, b.begun
@@ -125,29 +105,12 @@ func (g *Group) Go(t *Task, try bool) *Call {
 		b.withdraw(c)
 	default:
 		g.line = append(g.line, c)
-		if g.Host != nil {
-			g.Host.suspend(b)
-		}
 	}
 	return c
 }
 
 // add hands a task over that the limit of the group allows.
-func (b *Batch) add(c *Call) {
-	p := b.group.Pool
-	switch {
-	case b.group.Host == nil:
-		p.submit(c, c.try)
-	case c.try && len(b.open) >= p.Queue && !p.place():
-		b.release(nil)
-		b.withdraw(c)
-	default:
-		p.accepted++
-		c.Task.State, c.Task.number = Queued, 0
-		b.open = append(b.open, c.Task)
-		c.end(nil)
-	}
-}
+func (b *Batch) add(c *Call) { b.group.Pool.submit(c, c.try) }
 
 // withdraw forgets a task that was not accepted. It gives its number back if it was the last.
 func (b *Batch) withdraw(c *Call) {
@@ -166,47 +129,45 @@ func (b *Batch) withdraw(c *Call) {
 // refused is called for a task that the pool does not take.
 func (b *Batch) refused(c *Call, err error) {
 	if c.try {
-		b.release(nil)
+		b.release()
 		b.withdraw(c)
 		return
 	}
 	c.Task.State = Rejected
 	if b.Cancelled && !errors.Is(err, weir.ErrClosed) && !errors.Is(err, weir.ErrFull) {
-		b.release(nil)
+		b.release()
 		b.withdraw(c)
 		return
 	}
 	c.end(nil)
 	b.fail(c.Task, err)
-	b.release(nil)
+	b.release()
 	b.pending--
 }
 
 // handedBack is called for a task that Shutdown takes off the queue.
 func (b *Batch) handedBack(t *Task) {
 	b.fail(t, weir.ErrClosed)
-	b.release(nil)
+	b.release()
 	b.pending--
 }
 
-// release makes room under the limit of the group, for the first task that waits for it. by is the task
-// that ends, if that is why.
-func (b *Batch) release(by *Task) {
+// release makes room under the limit of the group, for the first task that waits for it.
+func (b *Batch) release() {
 	g := b.group
 	if g.Limit == 0 {
 		return
 	}
 	g.taken--
-	g.admit(by)
+	g.admit()
 }
 
-func (g *Group) admit(by *Task) {
+func (g *Group) admit() {
 	for len(g.line) > 0 && g.taken < g.Limit {
 		c := g.line[0]
 		g.line = g.line[1:]
 		g.taken++
 		c.Task.Batch.add(c)
-		g.Host.resume(by)
 	}
 }
 
@@ -214,7 +175,7 @@ func (g *Group) admit(by *Task) {
 func (g *Group) Resize(n int) {
 	if g.Limit > 0 {
 		g.Limit = n
-		g.admit(nil)
+		g.admit()
 	}
 	if g.Owned {
 		g.Pool.Resize(n)
@@ -239,7 +200,6 @@ func (b *Batch) cancel(cause error) {
 	g.line = nil
 	for _, c := range line {
 		b.withdraw(c)
-		g.Host.resume(nil)
 	}
 	var leaving []*Call
 	p.line = slices.DeleteFunc(p.line, func(c *Call) bool {
@@ -251,25 +211,15 @@ func (b *Batch) cancel(cause error) {
 	})
 	for _, c := range leaving {
 		p.rejected++
-		b.release(nil)
+		b.release()
 		b.withdraw(c)
-	}
-	// A worker that comes to them passes them over, or Wait discards them: it is open when.
-	for _, t := range b.open {
-		b.strike(t)
-	}
-	b.open = nil
-	for _, below := range p.groups {
-		if below.Host != nil && below.Host.Batch == b && below.Host.Live() {
-			below.batch.cancel(cause)
-		}
 	}
 }
 
 // strike discards a task that will not start, as its batch is cancelled.
 func (b *Batch) strike(t *Task) {
 	b.group.Pool.takeBack(t, nil)
-	b.release(nil)
+	b.release()
 	b.pending--
 }
 
@@ -292,7 +242,7 @@ func (p *Pool) EndMember(t *Task, err error) {
 }
 
 func (p *Pool) endMember(t *Task) {
-	t.Batch.release(t)
+	t.Batch.release()
 	t.Batch.pending--
 	p.Finish(t)
 }
@@ -315,13 +265,10 @@ func (p *Pool) PanicMember(t *Task, value any) (reported bool) {
 	return reported
 }
 
-// Wait waits for the group. Of a nested group its host calls.
+// Wait waits for the group.
 func (g *Group) Wait() *Call {
 	c := &Call{}
 	g.batch.waits = append(g.batch.waits, c)
-	if g.Host != nil {
-		g.Host.suspend(g.batch)
-	}
 	return c
 }
 
@@ -331,7 +278,7 @@ func (g *Group) over() bool {
 	if len(b.waits) == 0 {
 		return false
 	}
-	if b.Cancelled && g.Host == nil {
+	if b.Cancelled {
 		p := g.Pool
 		p.queue = slices.DeleteFunc(p.queue, func(t *Task) bool {
 			if t.Batch != b {
@@ -345,7 +292,6 @@ func (g *Group) over() bool {
 	if b.pending > 0 {
 		return false
 	}
-	g.Host.resume(nil)
 	b.end()
 	return true
 }

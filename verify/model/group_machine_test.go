@@ -18,7 +18,6 @@ type groupMachine struct {
 	*world
 	plain  *weir.Pool // nil if the pool is the group's own
 	groups []*group
-	deep   int // how deep those tasks may lie that have groups of their own; 0 if none has
 }
 
 // group is a group of the library, and its model.
@@ -26,23 +25,19 @@ type group struct {
 	lib   *weir.Group
 	model *model.Group
 	name  string
-	host  *task // nil unless the group is nested
 }
 
-// checkGroups takes steps on groups that share a pool with plain tasks. Nested groups are not mixed
-// with Shutdown, nor deep ones with pauses: there it is open too often what comes first.
-func checkGroups(t *rapid.T, nesting bool) {
+// checkGroups takes steps on groups that share a pool with plain tasks. None is made in a task: which of several tasks then gets a place is
+// often open, and package programs looks at those.
+func checkGroups(t *rapid.T) {
 	m := newGroupMachine(t)
-	if nesting {
-		m.deep = oneOf(t, []int{1, 3}, "depth")
-	}
 	m.closing = oneOf(t, []int{0, 20, 60, 200}, "steps before Close")
 	opts := m.poolOptions(t)
 	pool := face.New(m.pool.Limit, (*task).run, opts...)
 	m.lib, m.plain = pool, pool.Pool
 	defer m.end(m.lib.Close)
 	for range between(t, 1, 3, "groups") {
-		m.newGroup(t, nil)
+		m.newGroup(t)
 	}
 	steps(t, m.actions(), func() { m.look(); m.steps++ })
 	m.finish()
@@ -53,7 +48,7 @@ func checkOwnGroup(t *rapid.T) {
 	m := newGroupMachine(t)
 	opts := m.poolOptions(t)
 	parent, modelled := m.drawParent(t)
-	g, groupOpts := m.drawGroup(t, modelled, nil)
+	g, groupOpts := m.drawGroup(t, modelled)
 	g.model.Owned = true
 	for _, opt := range groupOpts {
 		opts = append(opts, opt)
@@ -87,14 +82,16 @@ func (m *groupMachine) poolOptions(t *rapid.T) []weir.Option {
 }
 
 // drawGroup draws the model of a group, and what the library's must be made with.
-func (m *groupMachine) drawGroup(t *rapid.T, parent *model.Context, host *task) (*group, []weir.GroupOption) {
-	var above *model.Task
-	if host != nil {
-		above = host.model
-	}
-	g := &group{model: m.pool.NewGroup(parent, above), name: fmt.Sprintf("group %d", len(m.groups)), host: host}
+func (m *groupMachine) drawGroup(t *rapid.T, parent *model.Context) (*group, []weir.GroupOption) {
+	g := &group{model: m.pool.NewGroup(parent), name: fmt.Sprintf("group %d", len(m.groups))}
 	m.groups = append(m.groups, g)
-	opts := drawOptions(t, g.model)
+	var opts []weir.GroupOption
+	if g.model.KeepGoing = rapid.Bool().Draw(t, "keep going"); g.model.KeepGoing {
+		opts = append(opts, weir.KeepGoing())
+	}
+	if g.model.PanicsAsErrors = rapid.Bool().Draw(t, "panics as errors"); g.model.PanicsAsErrors {
+		opts = append(opts, weir.PanicsAsErrors())
+	}
 	if n := between(t, 0, 6, "group limit"); n > 0 && n < 4 {
 		g.model.Limit = n
 		opts = append(opts, weir.Limit(n))
@@ -102,29 +99,10 @@ func (m *groupMachine) drawGroup(t *rapid.T, parent *model.Context, host *task) 
 	return g, opts
 }
 
-// drawOptions draws whether a group keeps going, and what becomes of panics.
-func drawOptions(t *rapid.T, g *model.Group) (opts []weir.GroupOption) {
-	if g.KeepGoing = rapid.Bool().Draw(t, "keep going"); g.KeepGoing {
-		opts = append(opts, weir.KeepGoing())
-	}
-	if g.PanicsAsErrors = rapid.Bool().Draw(t, "panics as errors"); g.PanicsAsErrors {
-		opts = append(opts, weir.PanicsAsErrors())
-	}
-	return opts
-}
-
-// newGroup makes a group on the pool: of a task, or of a context from outside.
-func (m *groupMachine) newGroup(t *rapid.T, host *task) {
-	var parent context.Context
-	var modelled *model.Context
-	if host == nil {
-		parent, modelled = m.drawParent(t)
-	} else {
-		m.mu.Lock()
-		parent = host.ctx
-		m.mu.Unlock()
-	}
-	g, opts := m.drawGroup(t, modelled, host)
+// newGroup makes a group on the pool.
+func (m *groupMachine) newGroup(t *rapid.T) {
+	parent, modelled := m.drawParent(t)
+	g, opts := m.drawGroup(t, modelled)
 	g.lib = m.plain.Group(parent, opts...)
 }
 
@@ -156,11 +134,6 @@ func (m *groupMachine) look() {
 		m.fail("Stats contradict themselves: %+v", got)
 	}
 	want.Workers, want.Idle = got.Workers, got.Idle
-	// Subtasks of a cancelled group are discarded, or passed over: it is open when.
-	if gone := got.Queued - want.Queued; gone > 0 && m.deep > 0 {
-		got.Queued -= gone
-		got.HandedBack += uint64(gone)
-	}
 	want.Rejected = got.Rejected // only Submit promises what that counts
 	if got != want {
 		m.fail("Stats are\n%+v, want\n%+v", got, want)
@@ -177,40 +150,23 @@ func (m *groupMachine) actions() []action {
 		{"cancel context", 1, m.cancelContext},
 		{"resize group", 2, m.resizeGroup},
 		{"context", 2, m.lookAtContexts},
-	}
-	if m.deep == 0 {
-		actions = append(actions, action{"give up", 4, m.giveUp}, action{"come back", 6, m.comeBack})
+		{"give up", 4, m.giveUp},
+		{"come back", 6, m.comeBack},
 	}
 	if m.lib == nil {
 		return actions
 	}
-	actions = append(actions, []action{
+	return append(actions, []action{
 		{"submit", 3, m.submit},
-		{"group", 1, func(t *rapid.T) { m.newGroup(t, nil) }},
+		{"group", 1, m.newGroup},
 		{"pool wait", 1, m.wait},
 		{"pass", 1, m.passTime},
 		{"resize", 3, m.resize},
 		{"close", 1, m.close},
-	}...)
-	if m.deep > 0 {
-		actions = append(actions, []action{
-			{"nest", 6, m.nest},
-			{"nested go", 16, m.nestedGo},
-			{"nested try", 4, m.nestedTryGo},
-			{"nested wait", 8, m.nestedWait},
-		}...)
-	}
-	if m.deep > 1 {
-		return actions
-	}
-	actions = append(actions, []action{
 		{"pause", 1, m.pause},
 		{"resume", 3, m.resume},
+		{"shutdown", 1, m.shutdown},
 	}...)
-	if m.deep > 0 {
-		return actions
-	}
-	return append(actions, action{"shutdown", 1, m.shutdown})
 }
 
 // finish lets everything end, waits for all groups, and closes the pool.
@@ -225,10 +181,8 @@ func (m *groupMachine) finish() {
 		m.look()
 	}
 	for _, g := range m.groups {
-		if g.host == nil {
-			m.waitFor(g)
-			m.look()
-		}
+		m.waitFor(g)
+		m.look()
 	}
 	if m.lib == nil {
 		m.noWorkers()
@@ -240,7 +194,7 @@ func (m *groupMachine) finish() {
 	m.allOver()
 }
 
-// finishOne ends one task, or has it wait for its subtasks.
+// finishOne ends one task, or lets it come back.
 func (m *groupMachine) finishOne() bool {
 	for _, k := range m.tasks {
 		if k.model.State == model.Away {
@@ -254,22 +208,8 @@ func (m *groupMachine) finishOne() bool {
 	}
 	k := able[0]
 	m.step = fmt.Sprintf("the last order for task %d", k.model.ID)
-	if g := m.unwaited(k); g != nil {
-		m.waitInHost(g)
-	} else {
-		m.finishTask(k, nil)
-	}
+	m.finishTask(k, nil)
 	return true
-}
-
-// unwaited returns a group of a task that it has to wait for; nil if there is none.
-func (m *groupMachine) unwaited(k *task) *group {
-	for _, g := range m.groups {
-		if g.host == k && g.model.Used() {
-			return g
-		}
-	}
-	return nil
 }
 
 // wait is Wait; the panic that comes out of it is the caller's.

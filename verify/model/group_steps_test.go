@@ -15,29 +15,8 @@ import (
 	"github.com/64ed045f/weir/verify/model"
 )
 
-// outside draws one of the groups that are no task's.
-func (m *groupMachine) outside(t *rapid.T) *group {
-	return pickIf(t, m.groups, "group", func(g *group) bool { return g.host == nil })
-}
-
-// limited reports whether a task waits for the limit of a group of its own. When a subtask ends the wait,
-// it is open whether the subtask's place goes to the queue before the next subtask is there. So the machine keeps the
-// queue empty.
-func (m *groupMachine) limited() bool {
-	return slices.ContainsFunc(m.groups, func(g *group) bool { return g.host != nil && g.model.Lined() > 0 })
-}
-
-// queues reports whether tasks from outside are queued, or wait for room or for a limit.
-func (m *groupMachine) queues() bool {
-	return m.pool.Next() != nil || m.pool.Stats().Waiting > 0 ||
-		slices.ContainsFunc(m.groups, func(g *group) bool { return g.host == nil && g.model.Lined() > 0 })
-}
-
 func (m *groupMachine) goOutside(t *rapid.T) {
-	if m.limited() {
-		notNow()
-	}
-	g := m.outside(t)
+	g := pick(t, m.groups, "group")
 	if m.pool.Closed && g.model.Limit > 0 && g.model.Spare(g.model.Limit) <= 0 {
 		notNow() // it would fail, and cancel the group, when another just starts
 	}
@@ -48,10 +27,7 @@ func (m *groupMachine) goOutside(t *rapid.T) {
 
 // tryGo calls TryGo from outside, or in a task of the group itself.
 func (m *groupMachine) tryGo(t *rapid.T) {
-	if m.limited() {
-		notNow()
-	}
-	g := m.outside(t)
+	g := pick(t, m.groups, "group")
 	var members []*task
 	for _, k := range m.able() {
 		if k.model.Batch != nil && k.model.Batch == g.model.Batch() {
@@ -76,82 +52,8 @@ func tryGo(g *weir.Group, k *task) error {
 	return nil
 }
 
-// inTask makes a call in a task.
-func (m *groupMachine) inTask(k *task, name string, mc *model.Call, f func(c *call) error) *call {
-	c := m.newCall(name, mc)
-	k.orders <- order{do: func() { c.make(m.world, f) }}
-	return c
-}
-
-func (m *groupMachine) nest(t *rapid.T) {
-	k := pickIf(t, m.able(), "task with a context", func(k *task) bool { return k.model.Batch != nil && m.depth(k) <= m.deep })
-	m.step = fmt.Sprintf("a group in task %d", k.model.ID)
-	m.newGroup(t, k)
-}
-
-// depth is how deep a task lies, 1 for one that was given from outside.
-func (m *groupMachine) depth(k *task) int {
-	for _, g := range m.groups {
-		if g.host != nil && k.model.Batch.Of(g.model) {
-			return 1 + m.depth(g.host)
-		}
-	}
-	return 1
-}
-
-// giver draws a nested group and a task that gives it a subtask: the host, or a subtask, which does
-// not have to wait.
-func (m *groupMachine) giver(t *rapid.T, try bool) (*group, *task) {
-	type pair struct {
-		*group
-		by *task
-	}
-	var pairs []pair
-	for _, k := range m.able() {
-		for _, g := range m.groups {
-			room := g.model.Open() < m.pool.Queue && (try || g.model.Limit == 0 || g.model.Spare(g.model.Limit) > 0)
-			if g.host == k || g.host != nil && k.model.Batch == g.model.Batch() && room {
-				pairs = append(pairs, pair{g, k})
-			}
-		}
-	}
-	drawn := pick(t, pairs, "nested group and giver")
-	return drawn.group, drawn.by
-}
-
-func (m *groupMachine) nestedGo(t *rapid.T) {
-	g, by := m.giver(t, false)
-	if g.model.Open() >= m.pool.Queue {
-		notNow() // Go may have to wait for room, and it is open until when
-	}
-	if g.model.Limit > 0 && g.model.Spare(g.model.Limit) <= 0 && m.queues() {
-		notNow()
-	}
-	k := m.newTask()
-	m.step = fmt.Sprintf("Go of subtask %d to %s in task %d", k.model.ID, g.name, by.model.ID)
-	m.inTask(by, m.step, g.model.Go(k.model, false), func(*call) error { g.lib.Go(k.member); return nil })
-}
-
-func (m *groupMachine) nestedTryGo(t *rapid.T) {
-	g, by := m.giver(t, true)
-	k := m.newTask()
-	m.step = fmt.Sprintf("TryGo of subtask %d to %s in task %d", k.model.ID, g.name, by.model.ID)
-	m.inTask(by, m.step, g.model.Go(k.model, true), func(*call) error { return tryGo(g.lib, k) })
-}
-
-func (m *groupMachine) nestedWait(t *rapid.T) {
-	m.waitInHost(pickIf(t, m.groups, "nested group", func(g *group) bool {
-		return g.host != nil && g.host.model.State == model.Running
-	}))
-}
-
-func (m *groupMachine) waitInHost(g *group) {
-	m.step = fmt.Sprintf("Wait for %s in task %d", g.name, g.host.model.ID)
-	m.inTask(g.host, m.step, g.model.Wait(), func(*call) error { return wait(g.lib) }).wraps = true
-}
-
 func (m *groupMachine) waitOutside(t *rapid.T) {
-	g := m.outside(t)
+	g := pick(t, m.groups, "group")
 	c := m.waitFor(g)
 	m.rest()
 	if g.model.Owned && c.model.Done && between(t, 0, 15, "look for workers") == 0 {
@@ -179,16 +81,15 @@ func (m *groupMachine) noWorkers() {
 	}
 }
 
-// endTask ends a task that waits for none of its own, in one of the ways in which tasks end.
+// endTask ends a task, in one of the ways in which tasks end.
 func (m *groupMachine) endTask(t *rapid.T) {
-	k := pickIf(t, m.able(), "task that may end", func(k *task) bool { return m.unwaited(k) == nil })
+	k := pick(t, m.able(), "task that may end")
 	m.step = fmt.Sprintf("the end of task %d", k.model.ID)
 	if k.model.Batch == nil {
 		m.finishTask(k, nil)
 		return
 	}
-	calm := k.model.Batch.Crowded() || m.limited() // others would be cancelled while room is made
-	m.endMember(t, k, calm, func(*task, error, bool) {})
+	m.endMember(t, k, k.model.Batch.Crowded()) // others would be cancelled while room is made
 }
 
 // giveUp makes a task call Blocking.
@@ -215,7 +116,7 @@ func (m *groupMachine) letBack(k *task) {
 }
 
 func (m *groupMachine) cancelGroup(t *rapid.T) {
-	g := pickIf(t, m.groups, "group", func(g *group) bool { return g.host == nil || g.host.model.Live() })
+	g := pick(t, m.groups, "group")
 	if m.racy(g) {
 		notNow()
 	}
@@ -251,9 +152,7 @@ func (m *groupMachine) resizeGroup(t *rapid.T) {
 func (m *groupMachine) lookAtContexts(*rapid.T) {
 	m.step = "a look at the contexts"
 	for _, g := range m.groups {
-		if g.host == nil || g.host.model.Live() {
-			m.lookAt(g.lib.Context(), g.name, g.model.Batch())
-		}
+		m.lookAt(g.lib.Context(), g.name, g.model.Batch())
 	}
 	m.mu.Lock()
 	contexts := map[*task]context.Context{}
@@ -285,13 +184,6 @@ func (m *groupMachine) passTime(*rapid.T) {
 	}
 	m.step = "letting a minute pass"
 	m.pass(time.Minute)
-}
-
-func (m *groupMachine) submit(t *rapid.T) {
-	if m.limited() {
-		notNow()
-	}
-	m.world.submit(t)
 }
 
 func (m *groupMachine) cancelContext(t *rapid.T) {

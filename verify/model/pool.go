@@ -86,7 +86,25 @@ func (p *Pool) Do(ctx *Context, t *Task) *Call {
 
 // room reports whether one more task can be accepted. A free worker has always room for one,
 // and in a pool that is paused none is free.
-func (p *Pool) room() bool { return len(p.queue) < p.Queue || p.place() && len(p.claims()) == 0 }
+func (p *Pool) room() bool { return len(p.queue) < p.Queue || p.place() }
+
+// place reports whether there is one under the limit that no task has.
+func (p *Pool) place() bool {
+	return !p.Paused && p.places() < p.Limit && (p.above == nil || p.above.place())
+}
+
+// places is how many there are now: one for each task that has begun and has not given it up, also in the lanes.
+func (p *Pool) places() (n int) {
+	for _, t := range p.begun {
+		if t.State == Running {
+			n++
+		}
+	}
+	for _, l := range p.lanes {
+		n += l.places()
+	}
+	return n
+}
 
 func (p *Pool) accept(c *Call) {
 	p.accepted++
@@ -129,7 +147,7 @@ func (p *Pool) cancelled(ctx *Context, cause error) {
 		}
 	}
 	for _, g := range p.groups {
-		if g.parent == ctx && (g.Host == nil || g.Host.Live()) {
+		if g.parent == ctx {
 			g.batch.cancel(cause)
 		}
 	}
@@ -205,7 +223,6 @@ func (p *Pool) handBack(c *Call) {
 func (p *Pool) Finish(t *Task) {
 	i := slices.Index(p.begun, t)
 	p.begun = slices.Delete(p.begun, i, i+1)
-	t.leave()
 	p.finished++
 	t.State = Finished
 	t.endContext(context.Canceled)
@@ -216,7 +233,7 @@ func (p *Pool) Finish(t *Task) {
 	p.over(t)
 }
 
-// GiveUp makes a task that is no subtask, and runs, give its place up.
+// GiveUp makes a task that runs give its place up.
 func (p *Pool) GiveUp(t *Task) { t.State = Away }
 
 // Return makes it want to go on.
@@ -253,7 +270,7 @@ func (p *Pool) Resume() { p.Paused = false }
 // Wait waits for all tasks accepted before.
 func (p *Pool) Wait(ctx *Context) *Call {
 	c := &Call{context: ctx, awaited: map[*Task]bool{}}
-	for _, t := range slices.Concat(p.queue, p.begun) { // subtasks count with their host
+	for _, t := range slices.Concat(p.queue, p.begun) {
 		c.awaited[t] = true
 	}
 	p.waits = append(p.waits, c)
@@ -324,10 +341,6 @@ func (p *Pool) Next() *Task {
 
 // Stats is what the pool says of itself, without Workers and Idle: for those see Agrees.
 func (p *Pool) Stats() weir.Stats {
-	queued := len(p.queue)
-	for _, g := range p.groups {
-		queued += g.Open()
-	}
 	suspended := 0
 	for _, t := range p.begun {
 		if t.State != Running {
@@ -341,7 +354,7 @@ func (p *Pool) Stats() weir.Stats {
 		Returning:  len(p.comers),
 		Extra:      max(0, p.places()-p.Limit),
 		InLanes:    p.inLanes(),
-		Queued:     queued,
+		Queued:     len(p.queue),
 		Waiting:    len(p.line),
 		Paused:     p.Paused,
 		Closed:     p.Closed,

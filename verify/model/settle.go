@@ -1,7 +1,5 @@
 package model
 
-import "slices"
-
 // Choice tells which of several tasks was chosen to start, where weir leaves the choice open: it
 // reports whether the library chose t. Nil stands for always the first.
 type Choice func(t *Task) bool
@@ -47,7 +45,7 @@ func (p *Pool) step(chosen Choice) bool {
 			return true
 		}
 	}
-	if p.comeBack() || p.lend(chosen) || p.begin(chosen) {
+	if p.comeBack() || p.begin(chosen) {
 		return true
 	}
 	for _, q := range p.family() {
@@ -71,12 +69,8 @@ func (p *Pool) comeBack() bool {
 	return true
 }
 
-// begin gives a free place away: to a subtask, and else to the first in the best queue.
+// begin gives a free place away, to the first in the best queue.
 func (p *Pool) begin(chosen Choice) bool {
-	if claims := p.claims(); len(claims) > 0 && p.place() {
-		p.startOpen(claims[max(0, slices.IndexFunc(claims, chosen))])
-		return true
-	}
 	pools := p.best(p.several)
 	if len(pools) == 0 {
 		return false

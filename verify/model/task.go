@@ -7,8 +7,7 @@ type State int
 const (
 	New       State = iota // its submitter waits for room, or for the limit of its group
 	Queued                 // accepted
-	Running                // started, and does not wait
-	Suspended              // started, and waits: for its subtasks, or for the limit of their group
+	Running                // started
 	Away                   // started, and has given its place up
 	Returning              // as Away, and wants to go on
 	Finished
@@ -16,7 +15,7 @@ const (
 	Rejected   // not accepted, and never started
 )
 
-var stateNames = [...]string{"new", "queued", "running", "suspended", "away", "returning", "finished", "handed back", "rejected"}
+var stateNames = [...]string{"new", "queued", "running", "away", "returning", "finished", "handed back", "rejected"}
 
 func (s State) String() string { return stateNames[s] }
 
@@ -37,16 +36,13 @@ type Task struct {
 	// Index is the task's number in its batch.
 	Index int
 
-	number  int    // among those that the pool has accepted, from 1
-	awaits  *Batch // what the task waits for; nil if it does not
-	beneath *Task  // has lent its place to this one
-	above   *Task  // to which this one has lent its place
+	number int // among those that the pool has accepted, from 1
 }
 
 // Started reports whether a worker has taken the task.
 func (t *Task) Started() bool {
 	switch t.State {
-	case Running, Suspended, Away, Returning, Finished:
+	case Running, Away, Returning, Finished:
 		return true
 	default:
 		return false
@@ -55,14 +51,6 @@ func (t *Task) Started() bool {
 
 // Live reports whether the task has started, and has not finished.
 func (t *Task) Live() bool { return t.Started() && t.State != Finished }
-
-// Host returns the task that t is a subtask of; nil if there is none.
-func (t *Task) Host() *Task {
-	if t.Batch == nil {
-		return nil
-	}
-	return t.Batch.group.Host
-}
 
 // void reports whether a worker that takes the task has to pass it over.
 func (t *Task) void() bool { return t.Batch != nil && t.Batch.Cancelled || t.Context.cause() != nil }

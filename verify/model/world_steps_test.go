@@ -122,9 +122,8 @@ func (w *world) allOver() {
 	}
 }
 
-// endMember ends a task of a group, in one of the ways in which tasks end; if calm it returns nil. noted is told
-// first what the task ends with.
-func (w *world) endMember(t *rapid.T, k *task, calm bool, noted func(k *task, err error, returns bool)) {
+// endMember ends a task of a group, in one of the ways in which tasks end; if calm it returns nil.
+func (w *world) endMember(t *rapid.T, k *task, calm bool) {
 	how := 0
 	if !calm {
 		how = between(t, 0, 7, "how")
@@ -132,13 +131,11 @@ func (w *world) endMember(t *rapid.T, k *task, calm bool, noted func(k *task, er
 	switch how {
 	case 5:
 		w.step = fmt.Sprintf("Goexit in task %d", k.model.ID)
-		noted(k, weir.ErrGoexit, false)
 		w.pool.EndMember(k.model, weir.ErrGoexit)
 		k.orders <- order{do: runtime.Goexit}
 	case 6:
 		w.step = fmt.Sprintf("the panic of task %d", k.model.ID)
 		b := &boom{task: k.model.ID}
-		noted(k, &weir.Panic{Value: b}, false)
 		if w.pool.PanicMember(k.model, b) {
 			w.wantPanics = append(w.wantPanics, b)
 		}
@@ -149,7 +146,6 @@ func (w *world) endMember(t *rapid.T, k *task, calm bool, noted func(k *task, er
 		if how == 7 {
 			err = fmt.Errorf("returned by task %d", k.model.ID)
 		}
-		noted(k, err, true)
 		w.finishTask(k, err)
 	}
 }

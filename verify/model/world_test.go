@@ -197,20 +197,15 @@ func (w *world) cancelContext(t *rapid.T) {
 	c.cancel(c.cause)
 }
 
-// rest brings the world to rest after a step, and compares it with the model.
+// rest brings the world to rest after a step, and the model, and compares them.
 func (w *world) rest() {
-	w.settle()
-	w.agree()
-}
-
-// settle brings the world to rest, and the model.
-func (w *world) settle() {
 	w.t.Log("step: " + w.step)
 	if n := len(w.trail); n == 0 || w.trail[n-1] != w.step {
 		w.trail = append(w.trail, w.step)
 	}
 	synctest.Wait()
 	w.pool.Settle(w.chosen)
+	w.agree()
 }
 
 // chosen reports whether the library chose a task to start, or to drop.
@@ -326,9 +321,6 @@ func (w *world) dump() string {
 	for _, k := range w.tasks {
 		if s := k.model.State; s != model.Finished && s != model.Rejected {
 			fmt.Fprintf(&out, "\ntask %d, started %d times, should be %s", k.model.ID, k.starts, s)
-			if host := k.model.Host(); host != nil {
-				fmt.Fprintf(&out, ", below task %d", host.ID)
-			}
 		}
 	}
 	out.WriteString("\nthe last steps: " + strings.Join(w.trail[max(0, len(w.trail)-20):], "; "))

@@ -229,6 +229,7 @@ func (d *drawing) gather(a *act, at *spot) {
 	if a.Kind == group {
 		d.maybe(6, a.With, "waiters", 2, 3)
 		d.maybe(6, a.With, "try", 1)
+		d.maybe(2, a.With, "again", 1)
 	}
 	if loop {
 		d.maybe(2, a.With, oneOf(d, "seq", "chan"), 1)

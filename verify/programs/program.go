@@ -89,7 +89,7 @@ const (
 func (a *act) submits() bool { return a.Kind == submit || a.Kind == keyed }
 
 // act is one thing that a task does. Among its options are the deadline, in µs, of the context with
-// which it waits; limit, ahead and break, after so many items; retry, how often a task that fails is tried; resized, the limit that the group gets after its first task; waiters, how many goroutines wait for it; try, tasks are first given by a call that does not wait for room; key, of a group; before and after, so many stages of a pipeline; and outer: in a task of Do, it waits with the context
+// which it waits; limit, ahead and break, after so many items; retry, how often a task that fails is tried; resized, the limit that the group gets after its first task; waiters, how many goroutines wait for it; again, it is used once more; try, tasks are first given by a call that does not wait for room; key, of a group; before and after, so many stages of a pipeline; and outer: in a task of Do, it waits with the context
 // of the caller.
 type act struct {
 	Kind string

@@ -454,7 +454,11 @@ func (l *weirs) gather(ctx context.Context, b *batch) error {
 		if b.With.has("cancelled") {
 			g.Cancel(errCancel)
 		}
-		return b.waits(g.Wait)
+		err := b.waits(g.Wait)
+		if b.With.has("again") {
+			b.again(g)
+		}
+		return err
 	case values, all, ordered, first:
 		return l.results(b, l.group(ctx, b))
 	}
@@ -519,6 +523,9 @@ func (l *weirs) results(b *batch, g *weir.Group) error {
 	switch b.Kind {
 	case values:
 		_, err := b.checkAll(r.Wait())
+		if again, _ := r.Wait(); len(again) > 0 {
+			b.by.fail("values %v are there again: %v", again, b.act)
+		}
 		return err
 	case first:
 		b.left = true
@@ -529,6 +536,16 @@ func (l *weirs) results(b *batch, g *weir.Group) error {
 		return b.checkEach(r.Ordered(), true)
 	}
 	return b.checkEach(r.All(), false)
+}
+
+// again uses a group once more, which is as new after Wait: as many tasks fit in as at first.
+func (b *batch) again(g *weir.Group) {
+	for range max(b.With["limit"], b.With["resized"], 1) {
+		g.Go(func(context.Context) error { return nil })
+	}
+	if err := g.Wait(); err != nil && !b.by.program.With.has("noisy") {
+		b.by.fail("a group that is used again has returned %w: %v", err, b.act)
+	}
 }
 
 // resize changes the limit of a group that has got its task i.

@@ -18,7 +18,7 @@ func Engine() []Bug {
 // Soak returns those for the soak: those of the engine, and those that show in its loads alone.
 func Soak() []Bug { return slices.Concat(LockFree(), read("soak")) }
 
-// Faces returns those in the public faces of the engine: pools, groups, results.
+// Faces returns those in the public faces of the engine: pools and groups.
 func Faces() []Bug { return read("faces", "faces_groups") }
 
 // Lanes returns those in lanes, Keyed, Pool.Go and Once. Some are also the engine's.
@@ -52,9 +52,9 @@ func Par() []Bug { return read("par") }
 // Reuse returns those in package reuse.
 func Reuse() []Bug { return read("reuse") }
 
-// Places returns those with the places of tasks that wait, for whole programs. Some are also the engine's, or the soak's.
+// Places returns those with the places of tasks that wait, and with groups of tasks and results, for whole programs. Some are also the engine's, or the soak's.
 func Places() []Bug {
-	return slices.Concat(read("places"), only(read("engine_nested", "engine_return"),
+	return slices.Concat(read("places", "programs"), only(read("engine_nested", "engine_return"),
 		"lends-to-the-queue", "lent-twice", "all-wait-unseen", "spent-for-good", "subtask-comes-not-back",
 		"return-unseen", "future-comes-not-back", "future-return-unseen", "return-behind-stranger"),
 		only(read("engine_probe", "engine_lane"), "parked-as-busy", "probe-asks-no-worker", "woken-as-busy", "lane-takes-full-pool"),
@@ -75,5 +75,5 @@ func only(bugs []Bug, names ...string) []Bug {
 
 // All returns the mistakes for each method.
 func All() [][]Bug {
-	return [][]Bug{Soak(), Faces(), Leaks(), Peers(), Hostile(), History(), Par(), Reuse(), read("places"), read("faces_lanes", "faces_errands", "faces_later", "rates")}
+	return [][]Bug{Soak(), Faces(), Leaks(), Peers(), Hostile(), History(), Par(), Reuse(), read("places", "programs"), read("faces_lanes", "faces_errands", "faces_later", "rates")}
 }
