@@ -24,9 +24,8 @@
 //     closes the pool at some moment between its call and return.
 //   - Shutdown first closes the pool and then removes tasks from the queue, one at a time and in order, while
 //     workers may still start others. When Shutdown has returned, nothing is queued.
-//   - Stats reads one value after the other. Its Limit is that of one moment. Its counts may be off by the
-//     tasks that are queued, or that may be starting or finishing, during the call. Values that only grow
-//     must never be seen to shrink. When no call or task is in progress, all counts must be exact.
+//   - Stats reads one value after the other. Its Limit is that of one moment. Its counts package model compares, at
+//     rest.
 //   - Submitters that wait for room are served in order, but an observer cannot tell from outside when a
 //     submitter began to wait. In a [testing/synctest] bubble it can.
 //   - The histories do not show that a task starts eventually. Each history ends with a Wait for all tasks.

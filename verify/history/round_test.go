@@ -16,7 +16,6 @@ import (
 type round struct {
 	*script
 	pool  face.Pool[int]
-	base  weir.Stats // what it had counted in the beginning
 	clock atomic.Int64
 	tasks []task
 	done  [][]*event // what each client did, and behind them the epilogue
@@ -71,7 +70,6 @@ func play(s *script) *round {
 			_ = r.pool.Invoke(earlier) // which a pool without a queue may refuse
 		}
 		r.pool.Wait()
-		r.base = r.pool.Stats()
 	}
 	var clients sync.WaitGroup
 	begin := make(chan struct{})
@@ -238,9 +236,6 @@ func (r *round) perform(client int, a action, n int) {
 		p.Resume()
 	case stats:
 		e.stats = p.Stats()
-		e.stats.Accepted -= r.base.Accepted
-		e.stats.Finished -= r.base.Finished
-		e.stats.Rejected -= r.base.Rejected
 	case wait:
 		p.Wait()
 	case closing:
@@ -266,18 +261,15 @@ func (r *round) epilogue() {
 	do := func(a action, n int) { r.perform(last, a, n) }
 	do(resume, 0)
 	do(wait, 0)
-	do(stats, 0)
 	do(pause, 0)
 	first := len(r.script.tasks)
 	for i := first; i < len(r.tasks)-1; i++ {
 		do(try, i)
 	}
-	do(stats, 0)
 	do(resize, 1)
 	do(resume, 0)
 	do(wait, 0)
 	do(stats, 0)
 	do(closing, 0)
 	do(try, len(r.tasks)-1)
-	do(stats, 0)
 }
