@@ -47,15 +47,6 @@ func (g *Gauge) Lower(limit int) {
 	g.limit.Store(int64(limit))
 }
 
-// LowerStill is Lower when every task that was taken has entered: no start may see more running
-// than the limit.
-func (g *Gauge) LowerStill(limit int) {
-	g.Lower(limit)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.grace = 0
-}
-
 // Enter counts a task that has started.
 func (g *Gauge) Enter() {
 	if g == nil {

@@ -1,7 +1,6 @@
 package books_test
 
 import (
-	"runtime"
 	"testing"
 
 	"github.com/64ed045f/weir/verify/soak/internal/books"
@@ -31,24 +30,5 @@ func TestGrowthIsABreachAndNoiseIsNot(t *testing.T) {
 			books.New("load", j).Flat(series)
 			wantBreach(t, j, c.want)
 		})
-	}
-}
-
-func TestMeasureSeesMemoryObjectsAndGoroutines(t *testing.T) {
-	const n, size = 20_000, 8 << 20
-	before := books.Measure()
-	memory, objects, stop := make([]byte, size), make([]*int64, n), make(chan struct{})
-	for i := range objects {
-		objects[i] = new(int64)
-	}
-	for range 10 {
-		go func() { <-stop }()
-	}
-	during := books.Measure()
-	close(stop)
-	runtime.KeepAlive(memory)
-	runtime.KeepAlive(objects)
-	if during.Goroutines-before.Goroutines != 10 || during.Heap-before.Heap < size || during.Objects-before.Objects < n/10 {
-		t.Errorf("with %d bytes, %d objects and 10 goroutines more there are %+v, before %+v", size, n, during, before)
 	}
 }

@@ -31,7 +31,6 @@ func All() []Load {
 		{Name: "sleep", About: "many tasks sleep at once, with limits up to none", Round: sleep.round},
 		{Name: "fault", About: "tasks panic or call runtime.Goexit", Round: fault.round},
 		{Name: "resize", About: "the limit goes up and down", Round: resize.round},
-		{Name: "still", About: "the limit goes down while all tasks stand still", Round: still},
 		{Name: "pause", About: "pools are paused and resumed", Round: pause.round},
 		{Name: "reopen", About: "pools are closed while others submit, and new ones made", Round: reopen.round},
 		{Name: "shutdown", About: "pools are shut down with a deadline, and hand tasks back", Round: shutdown.round},
@@ -178,11 +177,4 @@ func (r *Round) settled(p face.Counts, ledger *books.Ledger, alone bool) (own bo
 		s.HandedBack == own.HandedBack && s.Panicked == own.Panicked,
 		"a pool has counted %+v, and the books say %+v", s, own)
 	return own
-}
-
-// hand hands a task to a pool by one of its calls, with an entry in the ledger, and returns its number.
-func hand(l *books.Ledger, g *books.Gauge, submit func(task func()) error, body func()) (id int) {
-	id = l.New()
-	l.Settle(id, submit(func() { l.Run(id, g, body) }))
-	return id
 }

@@ -399,35 +399,3 @@ func (p stateful) Shutdown(ctx context.Context) (func() []errand, error) {
 	unrun, err := p.Stateful.Shutdown(ctx)
 	return func() []errand { return unrun }, err
 }
-
-// still lowers the limit while all that was taken stands still, so that not a single start
-// may be above the new one.
-func still(r *Round) {
-	const more = 50
-	high := 2 + r.Rand.IntN(15)
-	low := 1 + r.Rand.IntN(high-1)
-	p := weir.New(high, r.options()...)
-	ledger, gauge := books.NewLedger(r.Book, high+more), books.NewGauge(r.Book, high)
-	let := make(chan struct{}, high)
-	for range high {
-		hand(ledger, gauge, p.Submit, func() { <-let })
-	}
-	for gauge.Starts() < high { // those that only run may not have looked at the limit yet
-		time.Sleep(10 * time.Microsecond)
-	}
-	p.Resize(low)
-	gauge.LowerStill(low)
-	var sender team
-	sender.each(r, 1, func(rnd *rand.Rand) {
-		for range more {
-			hand(ledger, gauge, p.Submit, anyToil(rnd).do)
-		}
-	})
-	for range high {
-		let <- struct{}{}
-		Spin(r.Rand.IntN(3000))
-	}
-	sender.Wait()
-	p.Close()
-	r.settled(p, ledger, true)
-}
