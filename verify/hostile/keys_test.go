@@ -86,55 +86,14 @@ func (b *lobby) forgotten() {
 
 func madeUp(i int) string { return "a key that was made up: " + strconv.Itoa(i) }
 
-func TestKeysOfRefusedRequestsAreForgotten(t *testing.T) {
-	for name, tc := range map[string]struct {
-		queue int
-		opts  []weirhttp.Option
-		key   func(i int) string
-		count func(weirhttp.Stats) uint64
-	}{
-		"no queue":       {0, nil, madeUp, func(s weirhttp.Stats) uint64 { return s.QueueFull }},
-		"queue full":     {2, []weirhttp.Option{weirhttp.PerKeyQueue(2)}, madeUp, func(s weirhttp.Stats) uint64 { return s.QueueFull }},
-		"no queue a key": {2, []weirhttp.Option{weirhttp.PerKeyQueue(0)}, madeUp, func(s weirhttp.Stats) uint64 { return s.KeyFull }},
-		"key full":       {3, []weirhttp.Option{weirhttp.PerKeyQueue(1)}, func(int) string { return "0" }, func(s weirhttp.Stats) uint64 { return s.KeyFull }},
-		"displaced":      {2, []weirhttp.Option{weirhttp.NewestFirst()}, madeUp, func(s weirhttp.Stats) uint64 { return s.Displaced }},
-	} {
-		check.Bubble(t, name, func(t *testing.T) {
-			n := keys() / 10
-			b := newLobby(t, 1, tc.queue, tc.opts...)
-			for range 3 {
-				b.come(t.Context(), "0", 0)
-				synctest.Wait()
-			}
-			known := b.Stats().Keys
-			for i := range n {
-				if name == "displaced" {
-					b.come(t.Context(), tc.key(i), 0)
-					synctest.Wait()
-				} else {
-					check.Equal(t, "status", b.call(t.Context(), tc.key(i), -1), http.StatusServiceUnavailable)
-				}
-			}
-			if name != "displaced" {
-				check.Equal(t, "keys", b.Stats().Keys, known)
-			}
-			atMost(t, "keys", b.Stats().Keys, 1+tc.queue)
-			if got := tc.count(b.Stats()); got < uint64(n) {
-				t.Errorf("%d were refused as %s, want %d", got, name, n)
-			}
-			close(b.leave)
-			b.forgotten()
-		})
-	}
-}
-
-// All requests are there at once, which is the most that clients can make a Limiter remember. Then nothing
-// is left, whatever has become of them.
-func TestKeysThatWaitAllAtOnceAreForgotten(t *testing.T) {
+// All requests are there at once, which is the most that clients can make a Limiter remember. Those that are refused have no key there,
+// and then nothing is left, whatever has become of the others.
+func TestKeysOfAllRequestsAreForgotten(t *testing.T) {
 	for name, end := range map[string]func(b *lobby, cancel func()){
 		"served":    func(b *lobby, _ func()) { close(b.leave) },
 		"cancelled": func(b *lobby, cancel func()) { cancel(); synctest.Wait(); close(b.leave) },
 		"drained":   func(b *lobby, _ func()) { b.Drain(); synctest.Wait(); close(b.leave) },
+		"displaced": func(b *lobby, _ func()) { close(b.leave) },
 		"panicked": func(b *lobby, _ func()) {
 			b.how = func() { panic(errPlanned) }
 			close(b.leave)
@@ -142,13 +101,26 @@ func TestKeysThatWaitAllAtOnceAreForgotten(t *testing.T) {
 	} {
 		check.Bubble(t, name, func(t *testing.T) {
 			n := max(keys()/10, 4_000)
-			b := newLobby(t, 1, n)
+			var opts []weirhttp.Option
+			if name == "displaced" {
+				opts = append(opts, weirhttp.NewestFirst())
+			}
+			b := newLobby(t, 1, n, opts...)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			for i := range n + 1 {
 				b.come(ctx, madeUp(i), i)
 			}
 			synctest.Wait()
+			check.Equal(t, "keys", b.Stats().Keys, n+1)
+			for i := range n {
+				if name == "displaced" {
+					b.come(ctx, madeUp(-1-i), n)
+					synctest.Wait()
+				} else {
+					check.Equal(t, "status", b.call(ctx, madeUp(-1-i), -1), http.StatusServiceUnavailable)
+				}
+			}
 			check.Equal(t, "keys", b.Stats().Keys, n+1)
 			end(b, cancel)
 			b.forgotten()
