@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"weak"
 
 	"github.com/64ed045f/weir/internal/keys"
 	"github.com/64ed045f/weir/internal/race"
@@ -150,8 +151,15 @@ func (k *Keyed[K]) Group(ctx context.Context, key K, opts ...GroupOption) *Group
 	}()
 	g := l.pool.Group(ctx, opts...)
 	made = true
-	runtime.AddCleanup(g, (*keyLane[K]).done, l)
+	runtime.AddCleanup(g, weakDone[K], weak.Make(l)) // weak: the handlers of the pool may hold what holds the group
 	return g
+}
+
+// weakDone is done, unless nothing has the lane any more.
+func weakDone[K comparable](l weak.Pointer[keyLane[K]]) {
+	if l := l.Value(); l != nil {
+		l.done()
+	}
 }
 
 // lane returns the lane of key, which is in use until a call of done.

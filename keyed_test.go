@@ -338,3 +338,36 @@ func TestTheTurnOfAKeyBetweenTwoTries(t *testing.T) {
 		})
 	}
 }
+
+// What the handlers of a pool hold may hold a future that was made in a task of a key, and so the group of that task.
+func TestAGroupOfAKeyIsCollectedWithItsPool(t *testing.T) {
+	type server struct {
+		pool  *weir.Pool
+		keyed *weir.Keyed[int]
+		last  *weir.Future[int]
+	}
+	gone := make(chan struct{})
+	func() {
+		s := &server{}
+		s.pool = weir.New(1, weir.OnPanic(func(*weir.Panic) { _ = s.last }))
+		s.keyed = weir.NewKeyed[int](s.pool, 1)
+		g := s.keyed.Group(t.Context(), 7)
+		g.Go(func(ctx context.Context) error {
+			s.last = weir.Async(ctx, s.pool, func(context.Context) (int, error) { return 1, nil })
+			return nil
+		})
+		check.OK(t, g.Wait())
+		_, _ = s.last.Get(t.Context()) // the end of the group may have cancelled it
+		s.pool.Close()
+		runtime.AddCleanup(s, func(struct{}) { close(gone) }, struct{}{})
+	}()
+	check.Until(t, "the pool is collected", func() bool {
+		runtime.GC()
+		select {
+		case <-gone:
+			return true
+		default:
+			return false
+		}
+	})
+}
