@@ -28,7 +28,7 @@ type place struct {
 	awaits  fifo.List[Want]    // what goroutines of the task wait for
 	kins    fifo.List[kinship] // what they wait for on other engines of the family
 	from    *Subtasks          // the set that the task was claimed from; nil if none
-	part    *Subtasks          // if the task has given its place up: the set of subtasks that it belongs to, or nil,
+	part    *Subtasks          // of a task in GiveUp: the set of subtasks that it belongs to, or nil,
 	single  *Single            // and the Single by which tasks wait for it alone, or nil
 	waits   int                // how many goroutines of the task wait
 	blocked int                // how many goroutines of the task are in GiveUp
