@@ -53,6 +53,6 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 		Bugs:   plant.Worlds(),
 		Limit:  2 * time.Minute,
 		Args:   []string{"-test.run=^TestEachWorldComesToRest"},
-		More:   [][]string{{"-worlds.for=5s"}, {"-worlds.for=60s"}},
+		More:   [][]string{{"-worlds.for=5s"}, {"-worlds.for=30s"}},
 	}.Run(t)
 }
