@@ -156,7 +156,10 @@ func (d *drawing) fill(kind string, at *spot) *act {
 		}
 		a.Kids = []*task{d.task(spot{pool: a.Pool, depth: deepest})} // it gets no context
 		if kind != call {
-			d.maybe(3, a.With, "try", 1)
+			d.maybe(2, a.With, "try", 1)
+		}
+		if kind == keyed {
+			d.maybe(2, a.Kids[0].With, "times", 2, 4)
 		}
 	case once:
 		if known := oneOf(d, append([]*act{nil, nil}, d.onces...)...); known != nil {

@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -412,18 +413,22 @@ func (a *actor) wait(act *act) (err error) {
 		return a.library.submit(ctx, act.Pool, act.With.has("try"), leaf)
 	case keyed:
 		c.place = a.placeOfKey(act.Pool, act.N)
-		in := &a.lines[act.Pool][act.N-1]
-		number := in.given.Add(1)
-		leaf = func() {
-			if _, ok := a.library.(*weirs); ok && a.program.Pools[act.Pool].Keys == 0 && !in.begins(a, number) {
-				a.fail("a later task of the key has begun first: %v", act)
-			}
-			_, _ = c.live(context.Background())
-		}
 		if act.N == contextLane && !a.program.With.has("noisy") {
 			ctx = context.WithoutCancel(ctx) // as with async
 		}
-		return a.library.submitKey(ctx, act.Pool, act.N, act.With.has("try"), leaf)
+		inOrder := a.program.Pools[act.Pool].Keys == 0 && act.N != contextLane // where a task waits for room, its task may come first
+		for range flat(act.Kids) {
+			in := &a.lines[act.Pool][act.N-1]
+			number := in.given.Add(1)
+			err = cmp.Or(err, a.library.submitKey(ctx, act.Pool, act.N, act.With.has("try"), func() {
+				if _, ok := a.library.(*weirs); ok && inOrder && !in.begins(a, number) {
+					a.fail("a later task of the key has begun first: %v", act)
+				}
+				c := *c
+				_, _ = c.live(context.Background())
+			}))
+		}
+		return err
 	case later:
 		live := func(ctx context.Context) {
 			c := *c
