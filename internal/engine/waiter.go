@@ -187,8 +187,8 @@ func (e *Engine) giveUp(w *Worker, single *Single, part *Subtasks) {
 		defer c.engine.giveUpAbove(c)
 	}
 	p.blocked++
-	p.single, p.part = single, part
-	e.letReturn(w)
+	e.letReturn(w)                  // from what it returns to, which may be another task's: see around
+	p.single, p.part = single, part // for the next return
 	switch {
 	case p.without:
 		return // it has no place to give up
