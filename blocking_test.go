@@ -447,6 +447,68 @@ func TestATaskThatIsBackHasItsWaitersPlacesFromAStranger(t *testing.T) {
 	})
 }
 
+// A task that is back from Blocking has its place in its lane, which has one to spare, while a task has the place of the one that waits for it. It gets
+// that place in each pool above as soon as it is vacant: whatever else runs there may need what the task has.
+func TestATaskThatIsBackInItsLaneHasItsWaitersPlaceAbove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inGroup := func(ctx context.Context, l *weir.Pool, first, second func(context.Context) error) {
+			g := l.Group(ctx)
+			g.Go(first)
+			time.Sleep(time.Second)
+			g.Go(second)
+			check.OK(t, g.Wait())
+		}
+		byDo := func(ctx context.Context, l *weir.Pool, first, second func(context.Context) error) {
+			var other sync.WaitGroup
+			other.Go(func() { check.OK(t, l.Do(ctx, first)) })
+			time.Sleep(time.Second)
+			check.OK(t, l.Do(ctx, second))
+			other.Wait()
+		}
+		for depth := range 3 {
+			for limit := 1; limit <= 3; limit++ {
+				for where, runs := range []func(ctx context.Context, l *weir.Pool, first, second func(context.Context) error){inGroup, inGroup, byDo} {
+					p := weir.New(2)
+					l := p
+					for range depth {
+						l = l.Lane(limit)
+					}
+					at := p
+					if where == 0 {
+						at = l
+					}
+					away, sibling, plain := check.NewValve(), check.NewValve(), check.NewValve()
+					back := false
+					check.OK(t, at.Go(t.Context(), func(ctx context.Context) error {
+						runs(ctx, l, func(ctx context.Context) error {
+							weir.Blocking(ctx, away.Hold)
+							back = true
+							return nil
+						}, sibling.Member)
+						return nil
+					}))
+					synctest.Wait()
+					check.OK(t, p.Submit(plain.Hold))
+					time.Sleep(2 * time.Second)
+					away.Open()
+					synctest.Wait()
+					sibling.Open()
+					synctest.Wait()
+					check.Equal(t, "others", plain.Running(), 1)
+					if !back {
+						t.Errorf("not back: depth %d, limit %d, where %d", depth, limit, where)
+					}
+					plain.Open()
+					p.Wait()
+					hasItsPlaces(t, l, min(2, limit+2*(1-min(depth, 1))))
+					hasItsPlaces(t, p, 2)
+					p.Close()
+				}
+			}
+		}
+	})
+}
+
 // A task that is back from Blocking in the pool of its lane, but not in the lane, needs no second place there when the place of a task that waits for
 // it is lent to it.
 func TestATaskThatIsBackAboveItsLaneTakesOnePlaceThere(t *testing.T) {

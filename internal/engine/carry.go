@@ -44,17 +44,20 @@ func (w *Worker) isVacant() bool { return w.place != nil && w.place.vacant.Of() 
 
 // isBacked reports whether a borrower of w's place would have a place in each engine above, too: the place of
 // w's carrier, or that of the task at the top of it.
-func (w *Worker) isBacked() bool {
-	for w.carrier != nil {
-		c := w.carrier
-		if w = c.top(); w.isVacant() {
-			continue
+func (w *Worker) isBacked() bool { return w.carrier == nil || w.carrier.mayBeCleared() }
+
+// mayBeCleared reports whether clear finds a place that may be lent, which is backed.
+func (w *Worker) mayBeCleared() bool {
+	for ; w != nil; w = w.carrier {
+		t := w.top()
+		if !t.isVacant() {
+			a := w.stranger()
+			if a == nil {
+				return false
+			}
+			t = a.place.beneath
 		}
-		a := c.stranger()
-		if a == nil {
-			return false
-		}
-		w = a.place.beneath
+		w = t
 	}
 	return true
 }

@@ -365,7 +365,7 @@ func (e *Engine) admit() {
 			e.goOn(l.Of(), nil)
 		case e.vacancies > 0 && e.allWait() && e.vacantPlace() != nil:
 			e.lendAny(work{returning: l.Of()})
-		default:
+		case e.lanes == nil || !e.admitFromBelow():
 			return
 		}
 	}
@@ -377,6 +377,60 @@ func (e *Engine) admit() {
 			e.permits.release(false)
 		}
 	}
+}
+
+// admitFromBelow gives a task that has its place in a lane, and wants one here, the place of a task that waits for it. A task of e that wants
+// one gets that from fill, which finds it by what the other task waits for; but the lane has its task back already.
+func (e *Engine) admitFromBelow() bool {
+	for l := e.returning.First(); l != nil; l = l.Next() {
+		c := l.Of()
+		if b := e.lender(c); b != nil {
+			e.goOn(c, b.clear())
+			return true
+		}
+	}
+	return false
+}
+
+// lender returns a worker of e whose task, or one that it carries, waits for the one that c carries, and whose place may be cleared for c;
+// nil if there is none.
+func (e *Engine) lender(c *Worker) (b *Worker) {
+	u := c
+	for u.carries != nil {
+		u = u.carries
+	}
+	switch p := u.place; {
+	case u == c || p == nil:
+	case p.part != nil:
+		b = e.lenderFor(&p.part.want)
+	case p.single != nil:
+		for l := p.single.wants.First(); l != nil && b == nil; l = l.Next() {
+			b = e.lenderFor(&l.Of().Want)
+		}
+	}
+	return b
+}
+
+// lenderFor is lender for one of the wants for the task, and for those of the tasks that wait for the ones that wait.
+func (e *Engine) lenderFor(w *Want) *Worker {
+	for w != nil {
+		b := w.host
+		if k := w.kin; k != nil {
+			b = k.host
+		}
+		for b != nil && b.engine != e {
+			b = b.carrier
+		}
+		if b != nil && w.current() && b.mayBeCleared() {
+			return b
+		}
+		s := w.subtasks
+		if s == nil || w.host == nil || w.via != nil || s.within == nil {
+			return nil
+		}
+		w = &s.within.want
+	}
+	return nil
 }
 
 // placeWanted reports whether a task wants to go on and has no place yet. Such a task comes before any queued
