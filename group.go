@@ -34,7 +34,6 @@ type Group struct {
 	used    bool // there was a batch; under mu
 	options groupOptions
 	limit   *groupLimit // nil without Limit
-	pace    *RateLimit  // of a lane, if the tasks take turns of it before they are handed over; else nil
 	made    []uintptr   // the callers that made the group, if Watch was called
 	others  crossings   // what across returns, when it was called
 	turns   race.Turns
@@ -122,9 +121,6 @@ func (g *Group) init(ctx context.Context) {
 //go:noinline
 func (g *Group) initInTask(ctx context.Context) {
 	g.asks, g.crossed = tellsLate(ctx), g.at != g.pool || g.host.across() != nil
-	if r := g.pool.rate(); r != nil && r != g.at.rate() && g.hostEngine().IsKin(g.pool.core.engine) {
-		g.pace = r // for subtasks the engine takes none
-	}
 }
 
 //go:noinline
@@ -170,7 +166,7 @@ func (g *Group) add(b *batch, number int, j job) {
 		b.decline(number)
 		return
 	}
-	if (g.limit != nil || g.options.rate != nil || g.pace != nil) && !g.admits(b) {
+	if (g.limit != nil || g.options.rate != nil) && !g.admits(b) {
 		b.decline(number)
 		return
 	}
@@ -181,17 +177,17 @@ func (g *Group) add(b *batch, number int, j job) {
 
 // giveUpRoom is called when the batch was cancelled while a task waited for room.
 func (b *batch) giveUpRoom(number int) {
-	b.group.returnTurns()
+	b.group.returnTurn()
 	b.release(1, nil)
 	b.decline(number)
 }
 
-// admits waits for a place under the group's limit, and for a turn at its rates. It reports false if b is cancelled before.
+// admits waits for a place under the group's limit, and for a turn at its rate. It reports false if b is cancelled before.
 func (g *Group) admits(b *batch) bool {
 	if g.limit != nil && !g.acquire(b) {
 		return false
 	}
-	if !g.takesTurns(b) {
+	if g.options.rate != nil && !g.takesTurn(b) {
 		b.release(1, nil)
 		return false
 	}
@@ -219,7 +215,7 @@ func (b *batch) handedOver(number int, j job, verdict engine.Verdict) {
 	case engine.Cancelled:
 		b.giveUpRoom(number)
 	default:
-		b.group.returnTurns()
+		b.group.returnTurn()
 		b.reject(j, refusal(verdict))
 	}
 }
@@ -250,7 +246,8 @@ func (g *Group) try(task func(ctx context.Context) error) bool {
 		b.withdraw(index)
 		return false
 	}
-	if !g.triesTurns() {
+	rate := g.options.rate
+	if rate != nil && !rate.bucket.Take() {
 		b.release(1, nil)
 		b.withdraw(index)
 		return false
@@ -266,7 +263,7 @@ func (g *Group) try(task func(ctx context.Context) error) bool {
 	}
 	if result == engine.DirectFull || !b.try(j) {
 		b.release(1, nil)
-		g.returnTurns()
+		g.returnTurn()
 		b.withdraw(index)
 		return false
 	}

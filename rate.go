@@ -18,10 +18,10 @@ type RateLimit struct{ bucket *engine.Bucket }
 //   - to a pool or lane: a task stays in the queue until it has its turn, and only then takes a place. A full
 //     queue makes submitters wait, as always, and Close waits for all turns. Lanes and the keys of a [Keyed]
 //     share the limit of their pool, unless they have their own, and have their turns in the order in which
-//     they get places: by priority, and among equals one after the other. Subtasks need no turn, unless their
-//     group is on a lane with another limit than the task above: then Go waits for their turns. A future, or a
-//     call of [Once.Do] or [Hedge], needs none if it starts early because a task of the same pool or of its lanes
-//     waits for it, and [Pool.Do] in such a task never needs one: there, call [RateLimit.Wait].
+//     they get places: by priority, and among equals one after the other. Subtasks need no turn, and neither
+//     does a task that starts early because another one waits for it. So the rate of a lane does not hold for
+//     what a task of the same pool, or of its lanes, waits for on the lane: a group, a future, a loop, a call of
+//     [Once.Do], [Hedge] or [Pool.Do]. There, give the limit to the group, or call [RateLimit.Wait].
 //   - to a group: Go waits for the turn of its task before it hands the task over, and TryGo reports false if
 //     that turn is later. On a busy pool tasks whose turn has come may begin closer together. If that
 //     matters, give the limit to a lane and make the group on it.
@@ -94,39 +94,10 @@ func (r *RateLimit) wait(ctx context.Context, blocking func(wait func())) error 
 	return nil
 }
 
-// rate returns the rate at which tasks of the pool begin; nil for none.
-func (p *Pool) rate() *RateLimit {
-	_, r := p.core.reporter.retry()
-	return r
-}
-
-// takesTurns waits for the turns of a task of the group. It reports false if the batch was cancelled meanwhile.
-func (g *Group) takesTurns(b *batch) bool {
-	if !g.takesTurn(b, g.options.rate) {
-		return false
-	}
-	if !g.takesTurn(b, g.pace) {
-		g.options.rate.giveBack()
-		return false
-	}
-	return true
-}
-
-// triesTurns is takesTurns without waiting.
-func (g *Group) triesTurns() bool {
-	if r := g.options.rate; r != nil && !r.bucket.Take() {
-		return false
-	}
-	if r := g.pace; r != nil && !r.bucket.Take() {
-		g.options.rate.giveBack()
-		return false
-	}
-	return true
-}
-
-// takesTurn waits for a turn at one of the rates, which may be nil.
-func (g *Group) takesTurn(b *batch, rate *RateLimit) bool {
-	if rate == nil || rate.bucket.Take() {
+// takesTurn waits for the turn of a task of the group. It reports false if the batch was cancelled meanwhile.
+func (g *Group) takesTurn(b *batch) bool {
+	r := g.options.rate.bucket
+	if r.Take() {
 		return true
 	}
 	var s stay
@@ -137,7 +108,6 @@ func (g *Group) takesTurn(b *batch, rate *RateLimit) bool {
 		g.needEngine()
 		defer s.with(g.pool, b.subtasks.Want())()
 	}
-	r := rate.bucket
 	w := engine.TokenWaiter{Grant: func(int) {
 		granted.Store(true)
 		s.wake(nil)
@@ -162,11 +132,8 @@ func (g *Group) takesTurn(b *batch, rate *RateLimit) bool {
 	}
 }
 
-// returnTurns gives the turns back of a task that was not handed over.
-func (g *Group) returnTurns() {
-	g.options.rate.giveBack()
-	g.pace.giveBack()
-}
+// returnTurn gives the turn back of a task that was not handed over.
+func (g *Group) returnTurn() { g.options.rate.giveBack() }
 
 // giveBack gives a turn back. r may be nil.
 func (r *RateLimit) giveBack() {

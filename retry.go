@@ -326,18 +326,14 @@ func init() { //nolint:gochecknoinits // it starts nothing
 	}
 	inside.MustBeRate = func(r any) { r.(*RateLimit).mustBeMade() }
 	inside.RateOf = func(pool any) any {
-		if r := pool.(*Pool).rate(); r != nil {
+		if _, r := pool.(*Pool).core.reporter.retry(); r != nil {
 			return r
 		}
 		return nil
 	}
-	inside.TakesTurns = func(ctx context.Context, pool any) bool {
-		p := pool.(*Pool)
-		if p.rate() == nil {
-			return false
-		}
+	inside.IsSubtask = func(ctx context.Context, pool any) bool {
 		_, at := hostPool(ctx, false)
-		return at == nil || at.rate() != p.rate() || !at.core.engine.IsKin(p.core.engine)
+		return at != nil && at.core.engine.IsKin(pool.(*Pool).core.engine)
 	}
 	inside.TakeTurn = func(ctx context.Context, r any) error { return r.(*RateLimit).waitPlaceless(ctx) }
 }
@@ -358,7 +354,8 @@ func (r *Retrier) groupOption() string { return ofAll }
 
 // retryRates are the rates at which the tries of a group's tasks are made.
 func (g *Group) retryRates() rates {
-	return rates{g.options.rate, g.pool.rate()}
+	_, r := g.pool.core.reporter.retry()
+	return rates{g.options.rate, r}
 }
 
 // retry returns the retries of the pool's tasks, and the rate of the pool; each is nil for none.

@@ -123,7 +123,7 @@ func collect[O StreamOption](opts []O) options {
 // paced reports whether each call of a loop or stream with ctx takes a turn of the pool's rate. Then each is a task of
 // the pool.
 func (o *options) paced(ctx context.Context) bool {
-	return o.pool != nil && inside.TakesTurns(ctx, o.pool)
+	return o.pool != nil && inside.RateOf(o.pool) != nil && !inside.IsSubtask(ctx, o.pool)
 }
 
 // prepare wraps fn to follow the options meter, rate and retry.

@@ -147,8 +147,8 @@ func (e *Engine) root() *Engine {
 	return e.lane.parent.lanes.root
 }
 
-// IsKin reports whether both engines are of one family. e may be nil, which is of none.
-func (e *Engine) IsKin(other *Engine) bool { return e != nil && e.root() == other.root() }
+// IsKin reports whether both engines are of one family.
+func (e *Engine) IsKin(other *Engine) bool { return e.root() == other.root() }
 
 // priority returns the priority of a lane, and 0 for an engine that is none.
 func (e *Engine) priority() int32 {

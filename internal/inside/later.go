@@ -15,8 +15,8 @@ var (
 	// RateOf returns the rate of a pool, or nil.
 	RateOf func(pool any) any
 
-	// TakesTurns reports whether the tasks of a group that is made from ctx take turns of the pool's rate.
-	TakesTurns func(ctx context.Context, pool any) bool
+	// IsSubtask reports whether tasks that are handed to the pool with ctx are subtasks, which need no turn.
+	IsSubtask func(ctx context.Context, pool any) bool
 
 	// Caught returns the *weir.Panic for a value that a deferred function has recovered. That function must call it.
 	Caught func(value any) any
