@@ -63,7 +63,7 @@ func Places() []Bug {
 
 // Worlds returns those with the places of tasks that worlds find within seconds.
 func Worlds() []Bug {
-	return only(read("places"), "waits-for-place", "exit-keeps-lent-place", "return-takes-two", "lent-place-not-refilled",
+	return only(read("places"), "waits-for-place", "exit-keeps-lent-place", "return-takes-two",
 		"nested-limit-lends-nothing", "direct-subtask-enters", "direct-member-stays-taken", "bell-rings-for-worker")
 }
 
