@@ -129,7 +129,9 @@ func (k *Keyed[K]) TrySubmit(key K, task func()) error {
 	return l.pool.TrySubmit(task)
 }
 
-// Go hands a task over with its context, as one with that key: see [Pool.Go].
+// Go hands a task over with its context, as one with that key: see [Pool.Go]. If a task calls it, with its own
+// context, and has to wait because as many tasks of the key are queued as [KeyQueue] allows, the new task may
+// start before these: the caller waits for it, see promise 4.
 func (k *Keyed[K]) Go(ctx context.Context, key K, task func(ctx context.Context) error) error {
 	mustContext(ctx != nil)
 	l := k.lane(key)
