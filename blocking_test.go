@@ -630,3 +630,31 @@ func TestAtALimitOf1TasksTakeTurnsAlsoByBlocking(t *testing.T) {
 		check.Equal(t, "number", n, 20)
 	})
 }
+
+func TestChangesCostTheSameHoweverManyTasksOfALaneWantToGoOn(t *testing.T) {
+	check.Flat(t, 100, func(n int) (f, end func()) {
+		p := weir.New(1, weir.Queue(weir.Unbounded))
+		l := p.Lane(n, weir.Queue(weir.Unbounded))
+		var away sync.WaitGroup
+		back, busy := make(chan struct{}), check.NewValve()
+		away.Add(n)
+		for range n {
+			check.OK(t, l.Go(t.Context(), func(ctx context.Context) error {
+				weir.Blocking(ctx, func() {
+					away.Done()
+					<-back
+				})
+				return nil
+			}))
+		}
+		away.Wait()
+		check.OK(t, p.Submit(busy.Hold))
+		check.Until(t, "it runs", func() bool { return busy.Running() == 1 })
+		close(back)
+		check.Until(t, "all are back", func() bool { return l.Stats().Running == n })
+		return func() { p.Resize(1) }, func() {
+			busy.Open()
+			p.Close()
+		}
+	})
+}

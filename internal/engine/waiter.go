@@ -365,7 +365,7 @@ func (e *Engine) admit() {
 			e.goOn(l.Of(), nil)
 		case e.vacancies > 0 && e.allWait() && e.vacantPlace() != nil:
 			e.lendAny(work{returning: l.Of()})
-		case e.lanes == nil || !e.admitFromBelow():
+		case e.lanes == nil || e.vacancies == 0 && e.lent == 0 || !e.admitFromBelow():
 			return
 		}
 	}
@@ -381,6 +381,7 @@ func (e *Engine) admit() {
 
 // admitFromBelow gives a task that has its place in a lane, and wants one here, the place of a task that waits for it. A task of e that wants
 // one gets that from fill, which finds it by what the other task waits for; but the lane has its task back already.
+// Where no task waits, none has a place for another, and admit does not look.
 func (e *Engine) admitFromBelow() bool {
 	for l := e.returning.First(); l != nil; l = l.Next() {
 		c := l.Of()
