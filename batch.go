@@ -18,14 +18,13 @@ import (
 type batch struct {
 	made     race.Past // see scope.seen
 	group    *Group
-	record   atomic.Pointer[groupRecord]   // for Groups; nil for none
-	ctx      context.Context               // to ask whether the batch is cancelled
-	label    *label                        // of all tasks; nil for none
-	subtasks *engine.Subtasks              // of a task's group: where its tasks wait for their start
-	looper   atomic.Pointer[engine.Wakeup] // of a task that ranges over results, whose wait ends with the batch
-	waited   claim.First                   // a call of Wait already ends the batch
-	retires  atomic.Bool                   // the end of the last worker wakes Wait, not that of the last task
-	atBell   atomic.Bool                   // Wait parks at the bell though the group is a task's, see waitAtBell
+	record   atomic.Pointer[groupRecord] // for Groups; nil for none
+	ctx      context.Context             // to ask whether the batch is cancelled
+	label    *label                      // of all tasks; nil for none
+	subtasks *engine.Subtasks            // of a task's group: where its tasks wait for their start
+	waited   claim.First                 // a call of Wait already ends the batch
+	retires  atomic.Bool                 // the end of the last worker wakes Wait, not that of the last task
+	atBell   atomic.Bool                 // Wait parks at the bell though the group is a task's, see waitAtBell
 
 	// The scope and the bell keep words apart that different cores write: see [engine.Intake].
 	scope  scope // what the tasks get
@@ -74,7 +73,8 @@ type nestedBatch struct {
 // hostStay is the wait of a task for a batch.
 type hostStay struct {
 	stay
-	atBell fifo.Link[batch] // in direct.waiters
+	atBell fifo.Link[batch]              // in direct.waiters
+	looper atomic.Pointer[engine.Wakeup] // of a task that ranges over results, whose wait ends with the batch
 }
 
 func newBatch(parent context.Context, g *Group) *batch {
@@ -116,8 +116,11 @@ func newNestedBatch(g *Group) *batch {
 }
 
 // cancelled reports whether the batch is cancelled.
-func (b *batch) cancelled() bool {
-	if b.scope.ending.Load() || !b.scope.lasts && b.ctx.Err() != nil {
+func (b *batch) cancelled() bool { return b.scope.ending.Load() || !b.scope.lasts && b.endsAbove() }
+
+// endsAbove is cancelled for a batch whose parent may end.
+func (b *batch) endsAbove() bool {
+	if b.ctx.Err() != nil {
 		return true
 	}
 	if b.scope.above != nil && b.scope.std.Load() != nil && b.scope.base.Err() != nil {
@@ -204,14 +207,14 @@ func (b *batch) notify(by *engine.Worker) {
 		b.bell.Ring()
 		return
 	}
-	b.looper.Load().Notify()
+	b.stay.looper.Load().Notify()
 	b.stay.wake(by)
 }
 
 // notifyLooper makes the task that ranges over the results look whether the batch is over. A task that joins
 // the batch, or ends, between the look and the notification causes another look: the last one is right.
 func (b *batch) notifyLooper() {
-	w := b.looper.Load()
+	w := b.stay.looper.Load()
 	if w == nil {
 		return
 	}

@@ -435,9 +435,10 @@ func (b *batch) unretire() {
 func (b *batch) setRetires(retires bool) (direct bool) {
 	g := b.group
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	b.retires.Store(retires)
-	return g.direct.on.Load()
+	direct = g.direct.on.Load()
+	g.mu.Unlock()
+	return direct
 }
 
 // finishDirectly is finish for a group without an engine, of which nothing is queued. It reports false if there is one.

@@ -184,7 +184,9 @@ func (l *listedPool) info() (PoolInfo, bool) {
 
 // begins is called by workers of the pool: by each new one, and now and then.
 func (c *core) begins() {
-	c.list()
+	if !c.isListed() { // most often it is
+		c.list()
+	}
 	if watched.Load() {
 		c.number()
 	}

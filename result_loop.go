@@ -140,7 +140,7 @@ func (l *loop[T]) wait() bool {
 	}
 	// When the last task is over it takes another goroutine to end the batch.
 	b, w := l.set.batch, s.engine.Wakeup()
-	b.looper.Store(w)
+	b.stay.looper.Store(w)
 	b.notifyLooper()
 	defer s.engine.GoesOn(w)
 	return s.wait(l.over, nil, nil)

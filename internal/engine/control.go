@@ -312,7 +312,9 @@ func (e *Engine) Staying() int {
 // wind ends idle workers that are no longer wanted, and notifies the goroutines that wait for the end of the
 // last worker.
 func (e *Engine) wind() {
-	e.notifyRetired()
+	if e.retired != nil {
+		e.notifyRetired()
+	}
 	if e.dismissed != nil {
 		e.quitIdle(len(e.idle))
 		if e.deserted() {
@@ -337,9 +339,9 @@ func (e *Engine) wind() {
 	}
 }
 
-// notifyRetired rings the bell of Retire when no worker is left.
+// notifyRetired rings the bell of Retire, which has been called, when no worker is left.
 func (e *Engine) notifyRetired() {
-	if e.retired != nil && e.deserted() {
+	if e.deserted() {
 		e.retired.Ring()
 	}
 }

@@ -177,12 +177,17 @@ const lockTries = 4
 
 // Lock locks the mutex that l is or stands for.
 func (l *lock) Lock() {
-	m := l.mutex()
-	for i := range lockTries {
+	if m := l.mutex(); !m.TryLock() {
+		lockBusy(m)
+	}
+}
+
+func lockBusy(m *sync.Mutex) {
+	for i := range lockTries - 1 {
+		backoff.Pause(32 << i)
 		if m.TryLock() {
 			return
 		}
-		backoff.Pause(32 << i)
 	}
 	m.Lock()
 }
@@ -415,8 +420,11 @@ func (e *Engine) isStopped() bool {
 
 // halted reports whether workers may take no task.
 func (e *Engine) halted() bool {
-	return e.paused || e.permits.over() || e.lane != nil && e.lane.parent.halted()
+	return e.held() || e.lane != nil && e.lane.parent.halted()
 }
+
+// held is halted for an engine that is no lane.
+func (e *Engine) held() bool { return e.paused || e.permits.over() }
 
 // regate closes the gates that must be closed, and opens the others.
 func (e *Engine) regate() {
@@ -478,8 +486,12 @@ func (e *Engine) settle() (settled bool) {
 		if e.waited() {
 			e.checkWaits()
 		}
-		e.notifyRetired()
-		e.unthrottle()
+		if e.retired != nil {
+			e.notifyRetired()
+		}
+		if e.rated != nil {
+			e.unthrottle()
+		}
 		settled = true
 	} else {
 		e.admit()
@@ -488,7 +500,9 @@ func (e *Engine) settle() (settled bool) {
 		if e.checkWaits() {
 			settled = e.serve()
 		}
-		e.unthrottle()
+		if e.rated != nil {
+			e.unthrottle()
+		}
 		e.wind()
 		e.regate()
 	}
@@ -508,8 +522,8 @@ func (e *Engine) quiet() bool {
 	case e.placeWanted():
 	case e.vacancies > 0:
 	case e.closed || e.dismissed != nil:
-	case e.halted():
-	case e.hasBids():
+	case e.held(), e.lane != nil && e.halted():
+	case e.lanes != nil && e.hasBids():
 	default:
 		return true
 	}

@@ -176,10 +176,11 @@ func (e *Engine) returnUnused() {
 
 // unthrottle ends the throttling, and returns granted tokens, if no task is left for them: all have been handed
 // back, have started out of turn, or are void. It also returns tokens that no worker comes for, as there is no place
-// any more, or a pause: together with those that come meanwhile they would be more than burst.
+// any more, or a pause: together with those that come meanwhile they would be more than burst. The tasks of e take
+// tokens.
 func (e *Engine) unthrottle() {
 	r := e.rated
-	if r == nil || r.joins != e || !r.throttled.Load() && r.granted.Load() == 0 {
+	if r.joins != e || !r.throttled.Load() && r.granted.Load() == 0 {
 		return
 	}
 	if r.throttled.Load() && (e.queue.dead.Load() > 0 || e.suspects) { // then the head is gated

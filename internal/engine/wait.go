@@ -248,6 +248,8 @@ func (e *Engine) begins(w *Worker) {
 // withdraw makes w, which calls it, count as idle: no wait depends on w then.
 func (e *Engine) withdraw(w *Worker) {
 	w.idle = true
-	e.report(w, 0)
+	if e.asks(w) {
+		e.report(w, 0)
+	}
 	e.unasked--
 }
