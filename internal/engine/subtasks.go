@@ -267,12 +267,19 @@ func (e *Engine) Drop(s *Subtasks) int {
 	} else {
 		e.dry(s)
 	}
-	for _, a := range s.crowded {
-		e.recall(a, nil)
-	}
-	s.crowded = nil
+	e.recallCrowd(s, nil)
 	e.unlock()
 	return n
+}
+
+// recallCrowd recalls the waiters for room in s. What gets a place meanwhile may ease s, so the crowd must not
+// change while it is recalled.
+func (e *Engine) recallCrowd(s *Subtasks, by *Worker) {
+	crowd := s.crowded
+	s.crowded = nil
+	for _, a := range crowd {
+		e.recall(a, by)
+	}
 }
 
 // admitDropped admits the submitters that wait for room with a ticket for a dropped task of s, and returns
@@ -301,7 +308,7 @@ func (e *Engine) eased(s *Subtasks) {
 	if len(s.crowded) == 0 || s.open.Load() > int64(e.queue.capacity/2) {
 		return
 	}
-	waiting := s.crowded[:0]
+	waiting, free := s.crowded[:0], []*Waiter(nil)
 	for _, a := range s.crowded {
 		if w := a.worker; w != nil && a.current() && w.place.above != nil {
 			waiting = append(waiting, a)
@@ -310,11 +317,14 @@ func (e *Engine) eased(s *Subtasks) {
 				e.unblocked.Append(a.unblocked, a)
 			}
 		} else {
-			e.recall(a, nil)
+			free = append(free, a)
 		}
 	}
 	clear(s.crowded[len(waiting):])
 	s.crowded = waiting
+	for _, a := range free { // last: see recallCrowd
+		e.recall(a, nil)
+	}
 }
 
 // ends follows the end of w's task. It ends waits for room in the set that the task belongs to, if there is
@@ -328,10 +338,7 @@ func (e *Engine) ends(w *Worker) {
 	if len(s.crowded) == 0 || s.open.Load() > int64(e.queue.capacity/2) {
 		return
 	}
-	for _, a := range s.crowded {
-		e.recall(a, w)
-	}
-	s.crowded = nil
+	e.recallCrowd(s, w)
 }
 
 // claim takes a task of the oldest listed set that has one.

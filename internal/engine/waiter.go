@@ -103,8 +103,8 @@ func (e *Engine) recall(a *Waiter, by *Worker) {
 	case running:
 		a.state = early
 	case suspended:
+		a.state = recalled // first: what gets a place now may ease the set that a waits for
 		e.comesBack(a, by)
-		a.state = recalled
 		a.Turn <- struct{}{}
 	case blocked:
 		a.state = recalled
