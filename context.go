@@ -104,9 +104,24 @@ func (a *across) find(p *Pool) host {
 	return nil
 }
 
-// nearest returns the worker of the nearest task of p that waits for t, and the wants on the way to it.
+// findKin returns the nearest host of a pool of the family of e, or nil.
+func (a *across) findKin(e *engine.Engine) host {
+	for ; a != nil; a = a.next {
+		if a.pool.core.engine.IsKin(e) {
+			return a.host
+		}
+	}
+	return nil
+}
+
+// nearest returns the worker of the nearest task that waits for t and may lend its place to what t waits for on p, and the wants
+// on the way to it. It is a task of p, or of any of p and its lanes if t has a place in none of them that it could lend itself.
 func (t task) nearest(p *Pool) (w *engine.Worker, via []*engine.Want) {
-	last := t.host.across().find(p)
+	all := t.host.across()
+	last := all.find(p)
+	if of := p.core.engine; all != nil && !of.IsKin(t.pool.core.engine) {
+		last = all.findKin(of)
+	}
 	if last == nil {
 		return nil, nil
 	}

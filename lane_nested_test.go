@@ -3,6 +3,7 @@ package weir_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/par"
 )
 
 // A lane with two lanes, at any depth, has as much to do as a lane next to it, and no more of the run time.
@@ -102,4 +104,76 @@ func TestAnOfferThatEndsAnotherWait(t *testing.T) {
 		last.Open()
 		p.Close()
 	})
+}
+
+// A task of a lane waits for work of its pool, or of another lane, by way of tasks that have no place there: of groups with workers of their
+// own, of a stream's source, and of another pool. The lock that it holds meanwhile hangs nothing.
+func TestALockHeldOverAWaitForAnotherLaneByWayOfTasksWithoutAPlaceThere(t *testing.T) {
+	by := map[string]func(ctx context.Context, q, on *weir.Pool, work func(context.Context) error) error{
+		"a group of its own": func(ctx context.Context, _, _ *weir.Pool, work func(context.Context) error) error {
+			g := weir.NewGroup(ctx, 1)
+			g.Go(work)
+			return g.Wait()
+		},
+		"two groups of their own": func(ctx context.Context, _, _ *weir.Pool, work func(context.Context) error) error {
+			g := weir.NewGroup(ctx, 1)
+			g.Go(func(ctx context.Context) error {
+				g := weir.NewGroup(ctx, 1)
+				g.Go(work)
+				return g.Wait()
+			})
+			return g.Wait()
+		},
+		"a group of another pool": func(ctx context.Context, q, _ *weir.Pool, work func(context.Context) error) error {
+			g := q.Group(ctx)
+			g.Go(work)
+			return g.Wait()
+		},
+		"Do of another pool": func(ctx context.Context, q, _ *weir.Pool, work func(context.Context) error) error {
+			return q.Do(ctx, work)
+		},
+		"a stream of two stages": func(ctx context.Context, _, on *weir.Pool, _ func(context.Context) error) error {
+			same := func(_ context.Context, i int) (int, error) { return i, nil }
+			for _, err := range par.Stream(ctx, par.Pipe(slices.Values([]int{1, 2, 3}), same, par.On(on)), same, par.On(on)) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	for from := range 4 {
+		for to := range 4 {
+			for way, waits := range by {
+				check.Bubble(t, fmt.Sprintf("from %d to %d by way of %s", from, to, way), func(t *testing.T) {
+					p, q := weir.New(2), weir.New(1)
+					lane := p.Lane(2)
+					family := []*weir.Pool{p, lane, lane.Lane(2), p.Lane(2)}
+					lock, locked := make(chan struct{}, 1), make(chan struct{})
+					g := family[from].Group(t.Context())
+					g.Go(func(ctx context.Context) error {
+						lock <- struct{}{}
+						close(locked)
+						synctest.Wait()
+						err := waits(ctx, q, family[to], func(ctx context.Context) error {
+							g := family[to].Group(ctx)
+							g.Go(succeed)
+							return g.Wait()
+						})
+						<-lock
+						return err
+					})
+					<-locked
+					check.OK(t, p.Submit(func() {
+						lock <- struct{}{}
+						<-lock
+					}))
+					check.OK(t, g.Wait())
+					p.Close()
+					q.Close()
+					check.Equal(t, "extra places", p.Stats().Extra, 0)
+				})
+			}
+		}
+	}
 }

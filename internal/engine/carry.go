@@ -165,8 +165,12 @@ type kinship struct {
 	want   *Want
 	engine *Engine // of the want
 	host   *Worker // the worker of the task, or one that carries it, in the nearest engine above both
+	via    []*Want // the wants between the two; empty if the task waits for want itself
 	link   fifo.Link[kinship]
 }
+
+// current reports whether the task waits for the want now: see [Want.current].
+func (k *kinship) current() bool { return allAwaited(k.via) }
 
 // kin returns w, or the nearest worker that carries it, whose engine is e or above e. It returns nil if w is
 // of another family.
@@ -184,9 +188,9 @@ func (e *Engine) kin(w *Worker) *Worker {
 	return nil
 }
 
-// relate notes that the task of w waits for want, which is of e. If w, or a worker that carries it, is of e,
-// relate returns that worker: it lends its place as a worker with a waiting task does.
-func (e *Engine) relate(want *Want, w *Worker) (own *Worker) {
+// relate notes that the task of w waits for want, which is of e, by way of via. If w, or a worker that carries it,
+// is of e, relate returns that worker: it lends its place as a worker with a waiting task does.
+func (e *Engine) relate(want *Want, w *Worker, via []*Want) (own *Worker) {
 	host := e.kin(w)
 	if host == nil || !w.hasTask() {
 		return nil
@@ -196,7 +200,7 @@ func (e *Engine) relate(want *Want, w *Worker) (own *Worker) {
 		return host
 	}
 	if want.kin == nil {
-		want.kin = &kinship{want: want, engine: e, host: host}
+		want.kin = &kinship{want: want, engine: e, host: host, via: via}
 		host.place.kins.Prepend(&want.kin.link, want.kin)
 	}
 	return nil
@@ -216,6 +220,9 @@ func (e *Engine) claimKin(w *Worker) (found work, ok bool) {
 	for l := w.place.kins.First(); l != nil; {
 		k := l.Of()
 		l = l.Next()
+		if !k.current() {
+			continue
+		}
 		if found, ok, _ = k.engine.claimBelow(e, k.want); ok {
 			return found, true
 		}
@@ -320,7 +327,7 @@ func (e *Engine) offerAgain(bidder *Engine) (lent bool) {
 		want := l.Of()
 		l = l.Next()
 		k := want.kin
-		if k == nil {
+		if k == nil || !k.current() {
 			continue
 		}
 		above := k.host.engine

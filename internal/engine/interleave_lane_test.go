@@ -285,6 +285,11 @@ var laneScenes = []step.Scene{
 		w.accept(w.blocked("needs it", over))
 		l.accept(l.awaitsIn(k, "waits", k.task("needed")).then(func() { close(over) }))
 	}),
+	in("a task waits for another lane by way of a task elsewhere next to one that needs it", 2, 1, func(w *world) {
+		l, k, over := w.lane(1, 1), w.lane(1, 1), make(chan struct{})
+		w.accept(w.blocked("needs it", over))
+		l.accept(l.awaitsByWay(k, "waits", k.task("needed")).then(func() { close(over) }))
+	}),
 	in("a task waits for tasks of another lane before one that needs it", 1, 1, func(w *world) {
 		l, k, over := w.lane(1, 1), w.lane(1, 3), make(chan struct{})
 		l.accept(l.awaitsBothIn(k, k.task("first"), k.task("second"), k.blocked("needs it", over)).then(func() { close(over) }))
@@ -368,6 +373,16 @@ func (w *world) resumesWith(parent *world) {
 
 // awaitsIn makes a task that submits another to k, and waits for the end of that.
 func (w *world) awaitsIn(k *world, name string, j *task) *task {
+	return w.awaitsAs(k, name, j, func(want *engine.Want, own *engine.Worker) { k.Await(want, own, nil, nil) })
+}
+
+// awaitsByWay is awaitsIn by way of a task that has no place in the family.
+func (w *world) awaitsByWay(k *world, name string, j *task) *task {
+	return w.awaitsAs(k, name, j, func(want *engine.Want, own *engine.Worker) { k.Await(want, nil, own, nil) })
+}
+
+// awaitsAs is awaitsIn with a function that notes the wait in k.
+func (w *world) awaitsAs(k *world, name string, j *task, await func(want *engine.Want, own *engine.Worker)) *task {
 	f, a := &future{task: j}, &engine.Waiter{Turn: make(chan struct{}, 1)}
 	j.ledger = &recaller{w, a}
 	return &task{name: name, on: func(own *engine.Worker) {
@@ -375,7 +390,7 @@ func (w *world) awaitsIn(k *world, name string, j *task) *task {
 		want.Init(f, new(engine.Single), false)
 		k.offered(j)
 		w.aside()
-		k.Await(&want.Want, own, nil, nil)
+		await(&want.Want, own)
 		w.Suspend(a, own, nil)
 		k.answer(j, k.SubmitWanted((&task{name: "entry", stands: f}).value(), nil, &want.Want, wakeup))
 		<-a.Turn

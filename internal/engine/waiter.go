@@ -415,14 +415,14 @@ func (e *Engine) lender(c *Worker) (b *Worker) {
 // lenderFor is lender for one of the wants for the task, and for those of the tasks that wait for the ones that wait.
 func (e *Engine) lenderFor(w *Want) *Worker {
 	for w != nil {
-		b := w.host
+		b, current := w.host, w.current()
 		if k := w.kin; k != nil {
-			b = k.host
+			b, current = k.host, k.current()
 		}
 		for b != nil && b.engine != e {
 			b = b.carrier
 		}
-		if b != nil && w.current() && b.mayBeCleared() {
+		if b != nil && current && b.mayBeCleared() {
 			return b
 		}
 		s := w.subtasks

@@ -79,15 +79,13 @@ type work struct {
 }
 
 // Await notes that the task on by, a worker of another engine, waits for w, until Unawait. above is the
-// worker of the nearest task of e that waits for that task, by way of via; it is nil if there is none.
+// worker of the nearest task that waits for that task, by way of via, and has a place that may be lent to w: of
+// e or, if by is of another family, of an engine of e's family. It is nil if there is none.
 func (e *Engine) Await(w *Want, by, above *Worker, via []*Want) {
 	e.mu.Lock()
-	host := e.relate(w, by)
+	host := e.relate(w, by, nil)
 	if host == nil && above != nil && w.host == nil {
-		if host = e.own(above); host != nil && !host.hasTask() {
-			host = nil
-		} else if host != nil {
-			host.withPlace()
+		if host = e.relate(w, above, via); host != nil {
 			w.via = &via
 		}
 	}
@@ -98,9 +96,12 @@ func (e *Engine) Await(w *Want, by, above *Worker, via []*Want) {
 // Look lends the place of the task on w, if that task waits, to work that it waits for by way of other tasks.
 func (e *Engine) Look(w *Worker) {
 	e.mu.Lock()
-	if w = e.own(w); w != nil && w.place != nil {
-		e.fill(w)
-		e.evict(w)
+	for w = e.own(w); w != nil; w = w.carrier { // which lends its place to work of other engines of the family
+		if w.place != nil {
+			w.engine.fill(w)
+			w.engine.evict(w)
+			w.engine.touch()
+		}
 	}
 	e.unlock()
 }
@@ -245,10 +246,12 @@ func (e *Engine) spend(w *Want) {
 // current reports whether the task of the host waits for w now, directly or by way of other tasks. A task
 // between them may just be running.
 func (w *Want) current() bool {
-	if w.via == nil {
-		return true
-	}
-	for _, v := range *w.via {
+	return w.via == nil || allAwaited(*w.via)
+}
+
+// allAwaited reports whether tasks wait for all of the wants on the way to a task.
+func allAwaited(via []*Want) bool {
+	for _, v := range via {
 		if v.waits.Load() == 0 {
 			return false
 		}
