@@ -56,7 +56,8 @@ func Limit(n int) Option {
 // [Reduce], [Range], [Sort] and [SortFunc] only each helper, which makes many calls, takes a turn.
 //
 // A task of the pool may run loops and streams on its own pool, to any depth and with any limit. It must pass
-// them the context that it got itself: with another context it may wait forever.
+// them the context that it got itself: with another context it may wait forever. As with [weir.Group.Go], a source
+// must hold no lock over its yields that the methods of the context need.
 //
 // [Range], [Sort] and [SortFunc] need no context, and do not fail if the pool refuses their helpers. Their
 // caller takes part, and does itself what the pool refuses or has no room for. Their helpers are queued like

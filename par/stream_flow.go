@@ -39,6 +39,7 @@ type flow[T, R any] struct {
 	helpers taskGroup
 	feeder  taskGroup // nil for a slice
 	helper  func(context.Context) error
+	task    inside.Task   // the consumer, if it is a task and the stream runs on a pool; else nil
 	wake    chan struct{} // wakes the consumer
 	room    chan struct{} // wakes the feeder
 
@@ -98,6 +99,9 @@ func newFlow[T, R any](ctx context.Context, o options, fn func(context.Context, 
 	f.ctx, f.cancel = context.WithCancelCause(ctx)
 	f.helpers = o.newHelpers(f.ctx, f.cancel, f.lose)
 	f.helper = f.help
+	if f.pool != nil {
+		f.task = taskOf(ctx) // now: the context may be of a type of the program's own, which mu must not wait for
+	}
 	f.wake = make(chan struct{}, 1)
 	if from != nil {
 		f.room = make(chan struct{}, 1)
@@ -176,13 +180,10 @@ func (f *flow[T, R]) rouse(by inside.Task) (taken bool) {
 // newStay returns the stay for the next sleep of the consumer, or nil unless the consumer is a task and the
 // stream runs on a pool.
 func (f *flow[T, R]) newStay() inside.Stay {
-	if f.pool == nil {
+	if f.task == nil {
 		return nil
 	}
-	if task := taskOf(f.ctx); task != nil {
-		return task.Stay(f.helpers, f.feeder)
-	}
-	return nil
+	return f.task.Stay(f.helpers, f.feeder)
 }
 
 // taskOf returns the task whose context ctx comes from, or nil.

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/inside"
 	"github.com/64ed045f/weir/internal/race"
 )
 
@@ -38,6 +39,10 @@ func (f *flow[T, R]) help(ctx context.Context) error {
 		}
 	}()
 	going := f.heed(ctx)
+	var task inside.Task // only a task wakes a task
+	if f.task != nil {
+		task = taskOf(ctx)
+	}
 	f.mu.Lock()
 	f.coming = false
 	for going && f.mayBegin() {
@@ -51,7 +56,7 @@ func (f *flow[T, R]) help(ctx context.Context) error {
 		result := f.call(ctx, number, e)
 		going = f.heed(ctx)
 		f.mu.Lock()
-		if f.complete(number, result) && f.rouse(taskOf(ctx)) {
+		if f.complete(number, result) && f.rouse(task) {
 			f.starved.Store(true) // the consumer has the helper's place now, and asks for a helper again
 			going = false
 			break

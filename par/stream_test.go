@@ -394,3 +394,38 @@ func TestAStreamHandsOverNothingAfterTheEndOfTheCallersOwnContext(t *testing.T) 
 		})
 	}
 }
+
+// A source may hold a lock over its yields that the methods of the stream's context take, as one does that iterates over what the context holds.
+func TestASourceMayHoldTheLockOfTheStreamsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := &lockedContext{Context: t.Context(), lock: make(chan struct{}, 1)}
+		sum := 0
+		for i, err := range par.Stream(ctx, ctx.numbers(100), same) {
+			check.OK(t, err)
+			sum += i
+		}
+		check.Equal(t, "sum", sum, 4950)
+	})
+}
+
+// lockedContext is a context whose values need a lock.
+type lockedContext struct {
+	context.Context
+	lock chan struct{}
+}
+
+func (c *lockedContext) Value(key any) any {
+	c.lock <- struct{}{}
+	defer func() { <-c.lock }()
+	return c.Context.Value(key)
+}
+
+// numbers holds the lock while it yields the numbers from 0 to n.
+func (c *lockedContext) numbers(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		c.lock <- struct{}{}
+		defer func() { <-c.lock }()
+		for i := 0; i < n && yield(i); i++ {
+		}
+	}
+}
