@@ -92,6 +92,36 @@ func (r *round) once() error {
 	return nil
 }
 
+// counted checks what the pool has counted, and how many tasks ran at once.
+func (r *round) counted() error {
+	var want weir.Stats
+	for i := range r.tasks {
+		t := &r.tasks[i]
+		if t.accepted() {
+			want.Accepted++
+		}
+		if t.back != nil {
+			want.HandedBack++
+		}
+		if n := uint64(t.runs.Load()); n > 0 {
+			want.Finished += n
+			if t.ending == panics {
+				want.Panicked += n
+			}
+		}
+	}
+	got := r.last
+	got.Accepted, got.Finished = got.Accepted-r.first.Accepted, got.Finished-r.first.Finished
+	want.Limit, want.Closed, want.Rejected = got.Limit, true, got.Rejected // which only Submit promises
+	switch {
+	case got != want:
+		return fmt.Errorf("the pool has counted %+v, want %+v", got, want)
+	case r.excess.Load() > 0:
+		return fmt.Errorf("%d tasks ran at once, and the limit was never above %d", r.excess.Load(), r.highest)
+	}
+	return nil
+}
+
 // operations is the history for the checker. Each task has two clients of its own, for its
 // start and its end: they are under way while the submitter goes on.
 func (r *round) operations() []porcupine.Operation {

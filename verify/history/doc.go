@@ -29,4 +29,7 @@
 //   - Submitters that wait for room are served in order, but an observer cannot tell from outside when a
 //     submitter began to wait. In a [testing/synctest] bubble it can.
 //   - The histories do not show that a task starts eventually. Each history ends with a Wait for all tasks.
+//
+// Of some histories, with a hundred goroutines, thousands of tasks, and limits and queues of any length, the test only
+// checks what must add up: that each task ran once or was handed back, what the pool has counted, and how many ran at once.
 package history

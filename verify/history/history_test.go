@@ -1,7 +1,7 @@
 package history_test
 
 import (
-	"flag"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,68 +13,59 @@ import (
 
 	"github.com/anishathalye/porcupine"
 	"go.uber.org/goleak"
+
+	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/verify/internal/rounds"
 )
 
-var (
-	rounds = flag.Int("history.rounds", 0, "how many histories to check; 0 for 6000, or 600 under -short")
-	seed   = flag.Uint64("history.seed", 1, "what the scripts are drawn from; what happens then is the scheduler's")
-	hangs  = flag.Duration("history.hangs", time.Minute, "after how long one history counts as hanging")
-)
+// A seed repeats a script; what happens then is the scheduler's.
+var drawn = rounds.Flags("history", time.Minute)
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The rounds go through these in blocks.
-var processors = []int{1, 2, 8}
-
 func TestEveryHistoryIsThatOfASequentialPool(t *testing.T) {
-	n := *rounds
-	if n == 0 {
-		n = 6000
-		if testing.Short() {
-			n = 600
-		}
-	}
+	// The rounds go through these in blocks.
+	processors := []uint64{1, 2, 8, uint64(runtime.GOMAXPROCS(0))}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	const block = 50
-	unknown := 0
-	for i := range n {
-		if i%block == 0 {
-			runtime.GOMAXPROCS(processors[i/block%len(processors)])
+	n, unknown := 0, 0
+	drawn.Each(t, check.Size(200*time.Millisecond, 2*time.Second, 2*time.Second), func(seed uint64) {
+		n++
+		if want := int(processors[seed/50%4]); want != runtime.GOMAXPROCS(0) {
+			runtime.GOMAXPROCS(want)
 		}
-		s := newScript(rand.New(rand.NewPCG(*seed, uint64(i))))
-		r := watched(s)
-		if err := r.once(); err != nil {
-			fail(t, r, i, err.Error())
+		r := watched(newScript(rand.New(rand.NewPCG(seed, 0))))
+		if err := cmp.Or(r.once(), r.counted()); err != nil {
+			fail(t, r, seed, err.Error())
+		}
+		if r.large {
+			return
 		}
 		verdict, info := r.linearizable()
 		switch verdict {
 		case porcupine.Unknown:
 			unknown++
 		case porcupine.Illegal:
-			fail(t, r, i, fmt.Sprintf("no sequential pool does this: see %s", draw(t, r, info)))
+			fail(t, r, seed, fmt.Sprintf("no sequential pool does this: see %s", draw(t, r, info)))
 		}
-	}
-	if unknown > 0 {
-		t.Logf("%d of %d histories were too hard to check", unknown, n)
-	}
+	})
 	if unknown > n/100 {
-		t.Error("these are too many")
+		t.Errorf("%d of %d histories were too hard to check", unknown, n)
 	}
 }
 
 // watched plays a script. If the script hangs, it ends the program, with all stacks.
 func watched(s *script) *round {
-	watchdog := time.AfterFunc(*hangs, func() {
+	watchdog := time.AfterFunc(drawn.Patience(), func() {
 		debug.SetTraceback("all")
-		panic(fmt.Sprintf("a history hangs: %v\n%v", s, s.clients))
+		panic(fmt.Sprintf("a history hangs: %v\n%.5000s", s, fmt.Sprint(s.clients)))
 	})
 	defer watchdog.Stop()
 	return play(s)
 }
 
-func fail(t *testing.T, r *round, number int, why string) {
+func fail(t *testing.T, r *round, seed uint64, why string) {
 	t.Helper()
-	t.Fatalf("history %d with GOMAXPROCS=%d: %s\n%v", number, runtime.GOMAXPROCS(0), why, r)
+	t.Fatalf("history %d with GOMAXPROCS=%d: %s\n%.10000s", seed, runtime.GOMAXPROCS(0), why, r)
 }
 
 // draw writes the checker's picture, and returns the file's name.

@@ -12,7 +12,7 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 		Folder: "./history",
 		Bugs:   plant.History(),
 		Limit:  3 * time.Minute,
-		Args:   []string{"-test.run=^TestEveryHistory", "-history.hangs=5s"},
-		More:   [][]string{{"-history.rounds=6000"}, {"-history.rounds=300000"}},
+		Args:   []string{"-test.run=^TestEveryHistory", "-history.patience=5s"},
+		More:   [][]string{{"-history.n=6000"}, {"-history.n=300000"}},
 	}.Run(t)
 }

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/verify/internal/face"
@@ -19,6 +20,10 @@ type round struct {
 	clock atomic.Int64
 	tasks []task
 	done  [][]*event // what each client did, and behind them the epilogue
+
+	running     atomic.Int64 // tasks
+	excess      atomic.Int64 // as many ran at once, and there were never so many places
+	first, last weir.Stats   // before the script, and at the end
 }
 
 // task is what became of one task.
@@ -50,8 +55,8 @@ type event struct {
 func play(s *script) *round {
 	// Every task of the epilogue is one more.
 	tasks := append([]plan(nil), s.tasks...)
-	for range s.queue + 2 {
-		tasks = append(tasks, plan{})
+	if !s.large {
+		tasks = append(tasks, make([]plan, s.queue+2)...)
 	}
 	r := &round{script: s, tasks: make([]task, len(tasks)), done: make([][]*event, len(s.clients)+1)}
 	for i := range r.tasks {
@@ -71,6 +76,7 @@ func play(s *script) *round {
 		}
 		r.pool.Wait()
 	}
+	r.first = r.pool.Stats()
 	var clients sync.WaitGroup
 	begin := make(chan struct{})
 	for c := range s.clients {
@@ -101,7 +107,12 @@ func (r *round) run(number int) {
 	if t.runs.Add(1) == 1 {
 		t.started = r.now()
 	}
+	if n := r.running.Add(1); n > int64(r.highest) {
+		r.excess.Store(n)
+	}
+	defer r.running.Add(-1)
 	linger(t.yields, t.spins)
+	time.Sleep(t.sleeps)
 	if t.gated {
 		<-t.gate
 	}
@@ -259,8 +270,16 @@ var errRefused = errors.Join(weir.ErrFull, weir.ErrClosed)
 func (r *round) epilogue() {
 	last := len(r.clients)
 	do := func(a action, n int) { r.perform(last, a, n) }
+	defer func() { r.last = r.pool.Stats() }()
 	do(resume, 0)
 	do(wait, 0)
+	if r.large {
+		for r.expiring && r.pool.Stats().Workers > 0 { // also without Close
+			runtime.Gosched()
+		}
+		do(closing, 0)
+		return
+	}
 	do(pause, 0)
 	first := len(r.script.tasks)
 	for i := first; i < len(r.tasks)-1; i++ {

@@ -66,12 +66,16 @@ type plan struct {
 	gated  bool // it blocks until its client releases it
 	yields int
 	spins  int
+	sleeps time.Duration
 	ending ending
 }
 
-// script is a round: a pool, and what each client does with it.
+// script is a round: a pool, and what each client does with it. A large one has too many tasks to look for an order of
+// all that happened: there only what adds up is checked.
 type script struct {
 	limit, queue int
+	highest      int // limit
+	large        bool
 	prestart     int
 	refusing     bool // MaxWaiting(0)
 	expiring     bool // IdleTimeout(0)
@@ -117,19 +121,27 @@ func newScript(r *rand.Rand) *script {
 	s := &script{
 		limit:    1 + r.IntN(3)*r.IntN(2),
 		queue:    r.IntN(4),
+		large:    r.IntN(50) == 0,
 		refusing: r.IntN(4) == 0,
 		expiring: r.IntN(4) == 0,
 		function: r.IntN(3) == 0,
 	}
-	s.prestart = r.IntN(2) * r.IntN(s.limit+1)
+	clients, steps := 2+r.IntN(3), 6
+	if s.large {
+		s.limit = []int{1, 1, 2, 3, 8, 64, weir.Unbounded}[r.IntN(7)]
+		s.queue = []int{0, 1, 2, 16, 256, 4096, weir.Unbounded}[r.IntN(7)]
+		clients, steps = []int{4, 8, 100}[r.IntN(3)], 100
+	}
+	s.highest = s.limit
+	s.prestart = r.IntN(2) * r.IntN(min(s.limit, 8)+1)
 	s.used = r.IntN(4) > 0
 	total := 0
 	for _, w := range weights {
 		total += w.weight
 	}
-	s.clients = make([][]step, 2+r.IntN(3))
+	s.clients = make([][]step, clients)
 	for c := range s.clients {
-		for range 2 + r.IntN(6) {
+		for range 2 + r.IntN(steps) {
 			at, i := r.IntN(total), 0
 			for ; at >= weights[i].weight; i++ {
 				at -= weights[i].weight
@@ -150,13 +162,23 @@ func (s *script) add(r *rand.Rand, client int, a action) {
 			a = release
 		}
 	}
+	if s.large && (a == closing || a == shutdown) && r.IntN(10*len(s.clients)) > 0 {
+		a = submit // else the pool would be closed before much has happened
+	}
 	next := step{action: a, yields: r.IntN(2) * r.IntN(5), spins: r.IntN(2) * r.IntN(300)}
 	switch {
+	case a == resize && s.large:
+		next.n = 1 + r.IntN(16)
+		s.highest = max(s.highest, next.n)
 	case a == resize:
 		next.n = 1 + r.IntN(3)
+		s.highest = max(s.highest, next.n)
 	case a.submits():
 		next.n = len(s.tasks)
 		task := plan{gated: r.IntN(3) == 0, yields: r.IntN(2) * r.IntN(4), spins: r.IntN(2) * r.IntN(300)}
+		if s.large && r.IntN(8) == 0 {
+			task.sleeps = time.Duration(r.IntN(200)) * time.Microsecond
+		}
 		if n := r.IntN(8); n < 2 && a != tryGo {
 			task.ending = panics + ending(n)
 		}

@@ -166,8 +166,13 @@ func (s *state) take(task int) (ok bool) {
 	return ok
 }
 
-// name is one byte, so that the length of a queue is its number of tasks.
-func name(task int) string { return names[task : task+1] }
+// name is one byte, so that the length of a queue is its number of tasks; in a large round it may be more.
+func name(task int) string {
+	if task < len(names) {
+		return names[task : task+1]
+	}
+	return fmt.Sprint("#", task)
+}
 
 const names = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 

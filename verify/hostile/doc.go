@@ -8,6 +8,7 @@
 //
 // Tests that need sockets (resets, half-closed connections) use the loopback interface, and wait for events,
 // never for a time. Tests about time run in a testing/synctest bubble, over connections in memory.
+// TestOfManyRequestsAtOnceEachIsServedOrRefusedOnce has no connections at all, and draws what the soak goes on with.
 // FuzzRawRequests looks for requests that the tables do not contain:
 //
 //	go test ./hostile -run '^$' -fuzz FuzzRawRequests -fuzztime 5m

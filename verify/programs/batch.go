@@ -3,6 +3,9 @@ package programs
 import (
 	"context"
 	"sync/atomic"
+	"time"
+
+	"github.com/64ed045f/weir"
 )
 
 // batch is one execution of an act that hands over tasks and waits for all of them.
@@ -39,7 +42,13 @@ func (b *batch) run(ctx context.Context) error {
 			b.by.fail("a task runs when the wait for it is over: %v", b.act)
 		}
 	}()
+	begin := time.Now()
 	err := b.by.library.gather(ctx, b)
+	for e := range weir.Failures(err) {
+		if b.Pool != own && b.started[e.Index].Load() == 0 {
+			b.by.expired(e.Err, b.Pool, begin)
+		}
+	}
 	for i := range b.started {
 		if err == nil && !b.left && b.started[i].Load() == 0 {
 			b.by.fail("task %d has not run, and there is no error: %v", i, b.act)

@@ -11,14 +11,12 @@ import (
 // Judge runs programs on plain goroutines and on the library.
 type Judge struct {
 	Patience time.Duration // a program in which nothing happens for so long hangs
-	Alone    bool          // nothing else runs in the process: a goroutine that is left is the program's
 }
 
 // Verdict is the outcome of a run.
 type Verdict struct {
-	Wrong   error
-	Over    Excess
-	Started uint64 // tasks
+	Wrong error
+	Over  Excess
 
 	hangs  bool
 	counts []int64 // how often each task has started

@@ -408,7 +408,10 @@ func (a *actor) wait(act *act) (err error) {
 	case hedge:
 		return a.library.hedge(ctx, act.With["after"], act.Pool, c.live)
 	case call:
-		return a.library.call(ctx, leaf)
+		begin := time.Now()
+		err := a.library.call(ctx, leaf)
+		a.expired(err, callsPool, begin)
+		return err
 	case submit:
 		return a.library.submit(ctx, act.Pool, act.With.has("try"), leaf)
 	case keyed:
@@ -445,6 +448,13 @@ func (a *actor) wait(act *act) (err error) {
 		return err
 	}
 	return newBatch(a, waiter, act).run(ctx)
+}
+
+// expired checks that a task which has not started, for this reason, had its time for that.
+func (r *run) expired(why error, pool int, given time.Time) {
+	if took := time.Since(given); errors.Is(why, weir.ErrExpired) && took < micros(r.program.Pools[pool].Expiry) {
+		r.fail("a task of pool %s has expired after %v", poolName(pool), took)
+	}
 }
 
 // placeOfKey returns the place of a task with a key.

@@ -17,7 +17,7 @@ func (j Judge) play(p *Program, on func(*run) library) Verdict {
 	if !r.ends(r.main, j.Patience) || !r.ends(r.library.finish, j.Patience) {
 		return Verdict{Wrong: fmt.Errorf("nothing has happened for %v", j.Patience), hangs: true, report: r.report()}
 	}
-	for since := time.Now(); j.Alone && runtime.NumGoroutine() > before; runtime.Gosched() {
+	for since := time.Now(); runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Since(since) > j.Patience {
 			r.fail("%d goroutines are left\n%s", runtime.NumGoroutine()-before, check.Stacks())
 			break
@@ -28,7 +28,6 @@ func (j Judge) play(p *Program, on func(*run) library) Verdict {
 		v.Over[i] = r.over[i].Load()
 	}
 	for i := range r.started {
-		v.Started += uint64(r.started[i].Load())
 		if !r.some[i] {
 			v.counts = append(v.counts, r.started[i].Load())
 		}

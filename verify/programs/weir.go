@@ -91,7 +91,7 @@ func onWeir(r *run) library {
 		l.closed = append(l.closed, make(chan struct{}))
 	}
 	l.open = stock{r, gauge{limit: r.gauges[running][callsPool].limit, over: &r.over[running]}}
-	l.calls = weir.NewStateful(r.program.Pools[callsPool].Limit, l.open.make, l.open.use, l.open.dispose, options(callsPool)...)
+	l.calls = weir.NewStateful(r.program.Pools[callsPool].Limit, l.maybe(l.open.make), l.open.use, l.open.dispose, options(callsPool)...)
 	l.keeper = l.newKeeper()
 	for i, p := range l.pools {
 		r.gauges[running][i].pool = p
@@ -235,25 +235,25 @@ func (s *stock) dispose(used *atomic.Bool) {
 	s.alive.leave()
 }
 
+// maybe returns a function that makes an object, or fails, as it may in noisy programs.
+func (l *weirs) maybe(makes func() (*atomic.Bool, error)) func() (*atomic.Bool, error) {
+	return func() (*atomic.Bool, error) {
+		if l.program.With.has("noisy") && rand.IntN(10) == 0 {
+			return nil, errFailed
+		}
+		return makes()
+	}
+}
+
 // newKeeper makes the keeper of a program. In noisy ones its objects may be impossible to open, or turn out to be broken.
 func (l *weirs) newKeeper() *reuse.Keeper[*atomic.Bool] {
 	with := l.program.With
 	l.leased = stock{l.run, gauge{limit: max(with["objects"], 1), over: &l.run.over[running]}}
-	fate := func() error {
-		if with.has("noisy") && rand.IntN(10) == 0 {
-			return errFailed
-		}
-		return nil
-	}
 	config := reuse.KeeperConfig[*atomic.Bool]{Capacity: l.leased.alive.limit, Lifetime: micros(with["lifetime"]), Close: l.leased.dispose}
-	config.Open = func(context.Context) (*atomic.Bool, error) {
-		if err := fate(); err != nil {
-			return nil, err
-		}
-		return l.leased.make()
-	}
+	open := l.maybe(l.leased.make)
+	config.Open = func(context.Context) (*atomic.Bool, error) { return open() }
 	config.Check = func(_ context.Context, used *atomic.Bool) (err error) {
-		l.leased.use(used, func() { err = fate() })
+		l.leased.use(used, func() { _, err = l.maybe(func() (*atomic.Bool, error) { return used, nil })() })
 		return err
 	}
 	return reuse.NewKeeper(config)

@@ -1,11 +1,12 @@
-package main_test
+package main
 
 import (
+	"bytes"
+	"context"
+	"io"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -15,62 +16,64 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// hang is how long the program of a test may take, which decides nothing.
-const hang = 3 * time.Minute
+func TestASoakSaysWhatEachCheckerHasDoneUnderEachSetting(t *testing.T) {
+	var out bytes.Buffer
+	check.Must(t, run(t.Context(), strings.Fields("-for 400ms -settings procs1,gogc1 -checkers history,hostile -seed 7"), &out))
+	for _, want := range []string{"procs1: history", "procs1: hostile", "gogc1: history", "gogc1: hostile"} {
+		if !regexp.MustCompile(want + `, \d+s: \d+ rounds from seed 7\n`).MatchString(out.String()) {
+			t.Errorf("there is no line for %s:\n%s", want, &out)
+		}
+	}
+}
 
-// patience is how long nothing may be completed in a soak with one small load.
-const patience = "4s"
+func TestASoakCanBeInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	check.Error(t, run(ctx, []string{"-checkers", "history"}, io.Discard), context.Canceled)
+}
 
+func TestOptions(t *testing.T) {
+	for args, want := range map[string]string{
+		"-list":                      "programs",
+		"--list":                     "procs64",
+		"-for 0s":                    "",
+		"-checkers history,nonsense": "",
+		"-settings nonsense":         "",
+		"nonsense":                   "",
+	} {
+		var out bytes.Buffer
+		err := run(t.Context(), strings.Fields(args), &out)
+		if (err == nil) != (want != "") || !strings.Contains(out.String(), want) {
+			t.Errorf("%s: %v, want %q\n%s", args, err, want, &out)
+		}
+	}
+}
+
+// The soak mostly finds these within a second, or by losing its patience.
 func TestSoakFindsPlantedBugs(t *testing.T) {
 	check.NeedsProofs(t, plant.Needs)
-	program := plant.Main(t, "./soak", plant.Soak())
-	soak := func(t *testing.T, bug, load, length string) plant.Outcome {
-		t.Helper()
-		outcome, err := program.Run(bug, hang, "-for", length, "-settings", "plain", "-loads", load, "-patience", patience)
-		check.Must(t, err)
-		return outcome
-	}
-	for _, find := range quickFinds {
-		t.Run(find.name, func(t *testing.T) {
-			if !slices.ContainsFunc(plant.Soak(), func(b plant.Bug) bool { return b.Name == find.name }) {
-				t.Fatal("there is no such bug")
+	sources, err := plant.Sources(plant.Soak())
+	check.Must(t, err)
+	t.Setenv("GOFLAGS", "-overlay="+plant.Overlay(t, sources))
+	for _, find := range []struct{ bug, checker, breach string }{
+		{"cancelled-drops-grant", "history", "no sequential pool|was not accepted|a history hangs"},
+		{"hand-over-overtakes", "history", "no sequential pool|the pool has counted"},
+		{"resize-does-not-gate", "history", "no sequential pool"},
+		{"permit-kept-at-rest", "history", "a history hangs"},
+		{"lends-to-the-queue", "programs", "nothing has happened|beyond the limits"},
+		{"probe-asks-no-worker", "programs", "a task has run since .* before it was given"},
+		{"expires-early", "programs", "has expired after"},
+		{"value-closed-late", "programs", "beyond the limits"},
+	} {
+		t.Run(find.bug, func(t *testing.T) {
+			t.Setenv(plant.Env, find.bug)
+			err := run(t.Context(), []string{"-for", "1m", "-settings", "plain", "-checkers", find.checker, "-patience", "4s"}, io.Discard)
+			if err == nil {
+				t.Fatal("it was not found")
 			}
-			if outcome := soak(t, "", find.load, "1s"); outcome.Failed || outcome.Hung {
-				t.Fatalf("the load breaks without a bug\n%s", outcome.Output)
+			if text := err.Error(); !strings.Contains(text, "BROKEN under plain: "+find.checker) || !regexp.MustCompile(find.breach).MatchString(text) {
+				t.Errorf("found, but by something else: %s", text)
 			}
-			// Which breach it is depends on which check comes first: a lost task, say, is missing in the books, or a call waits for it.
-			outcome := soak(t, find.name, find.load, "30s")
-			if !outcome.Failed || !strings.Contains(outcome.Output, "BROKEN under plain") {
-				t.Fatalf("it was not found in %v\n%s", outcome.Took, outcome.Output)
-			}
-			if breach := firstBreach(outcome.Output); !find.breach.MatchString(breach) {
-				t.Fatalf("found in %v, but by something else: %s\n%s", outcome.Took, breach, outcome.Output)
-			}
-			t.Logf("found in %v: %s", outcome.Took, firstBreach(outcome.Output))
 		})
 	}
-}
-
-var breachLine = regexp.MustCompile(`(?m)^soak: breach in load (.*)$`)
-
-func firstBreach(output string) string {
-	if line := breachLine.FindStringSubmatch(output); line != nil {
-		return line[1]
-	}
-	return "no breach is told"
-}
-
-// quickFinds are bugs that a soak mostly finds within a second, or by losing its patience.
-var quickFinds = []struct {
-	name, load string
-	breach     *regexp.Regexp
-}{
-	{"cancelled-drops-grant", "submit", regexp.MustCompile("was rejected|has started 2 times|a closed pool still has something|it hangs")},
-	{"hand-over-overtakes", "sleep", regexp.MustCompile("a pool has counted|it hangs")},
-	{"resize-does-not-gate", "resize", regexp.MustCompile(": the limit ")},
-	{"lends-to-the-queue", "programs", regexp.MustCompile("nothing has happened|beyond the limits|it hangs")},
-	{"permit-kept-at-rest", "submit", regexp.MustCompile("it hangs")},
-	{"probe-asks-no-worker", "programs", regexp.MustCompile("a task has run since .* before it was given")},
-	{"expires-early", "expire", regexp.MustCompile("has expired after")},
-	{"value-closed-late", "fault", regexp.MustCompile("a value is opened next to")},
 }

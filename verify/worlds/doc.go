@@ -14,5 +14,5 @@
 //
 //	go test ./worlds -v                                 some worlds
 //	go test ./worlds -v -worlds.for 10m                 as many as ten minutes allow
-//	go test ./worlds -v -worlds.seed 7 -worlds.n 100    world 7, a hundred times
+//	go test ./worlds -v -worlds.seed 7 -worlds.n 1 -worlds.times 100    world 7, a hundred times
 package worlds

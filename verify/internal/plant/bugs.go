@@ -15,7 +15,7 @@ func Engine() []Bug {
 		"engine_nested", "engine_return", "engine_tally")
 }
 
-// Soak returns those for the soak: those of the engine, and those that show in its loads alone.
+// Soak returns those for the soak: those of the engine, and those that show only where much goes on at once.
 func Soak() []Bug { return slices.Concat(LockFree(), read("soak")) }
 
 // Faces returns those in the public faces of the engine: pools and groups.
@@ -43,8 +43,11 @@ func Peers() []Bug { return read("peers", "peers_pools") }
 // Hostile returns those in weirhttp.
 func Hostile() []Bug { return read("hostile") }
 
-// History returns those that histories of concurrent calls show.
-func History() []Bug { return read("history") }
+// History returns those that histories of concurrent calls show. Some are also the engine's.
+func History() []Bug {
+	return slices.Concat(read("history"), only(read("engine_submit", "engine_control", "engine_worker"),
+		"cancelled-drops-grant", "hand-over-overtakes", "resize-does-not-gate", "permit-kept-at-rest"))
+}
 
 // Par returns those in package par.
 func Par() []Bug { return read("par") }
@@ -58,7 +61,7 @@ func Places() []Bug {
 		"lends-to-the-queue", "lent-twice", "all-wait-unseen", "spent-for-good", "subtask-comes-not-back",
 		"return-unseen", "future-comes-not-back", "future-return-unseen", "return-behind-stranger"),
 		only(read("engine_probe", "engine_lane"), "parked-as-busy", "probe-asks-no-worker", "woken-as-busy", "lane-takes-full-pool"),
-		only(read("soak"), "extra-uncounted", "permit-beyond-allowed", "tokens-granted-twice", "repeats-never", "keys-overtake"))
+		only(read("soak"), "extra-uncounted", "permit-beyond-allowed", "tokens-granted-twice", "repeats-never", "keys-overtake", "expires-early", "value-closed-late"))
 }
 
 // Worlds returns those with the places of tasks that worlds find within seconds.
@@ -74,5 +77,5 @@ func only(bugs []Bug, names ...string) []Bug {
 
 // All returns the mistakes for each method.
 func All() [][]Bug {
-	return [][]Bug{Soak(), Faces(), Leaks(), Peers(), Hostile(), History(), Par(), Reuse(), read("places", "programs"), read("faces_lanes", "faces_errands", "faces_later", "rates")}
+	return [][]Bug{Soak(), Faces(), Leaks(), Peers(), Hostile(), read("history"), Par(), Reuse(), read("places", "programs"), read("faces_lanes", "faces_errands", "faces_later", "rates")}
 }

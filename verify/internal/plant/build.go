@@ -31,18 +31,30 @@ func Test(tb testing.TB, folder string, bugs []Bug, more ...string) *Program {
 	return Build(tb, folder, sources, append([]string{"test", "-c", "-vet=off"}, more...)...)
 }
 
-// Main builds a command of this module in the same way.
-func Main(tb testing.TB, folder string, bugs []Bug, more ...string) *Program {
-	tb.Helper()
-	sources, err := Sources(bugs)
-	check.Must(tb, err)
-	return Build(tb, folder, sources, append([]string{"build"}, more...)...)
-}
-
 // Build runs the go command on a folder of this module, or on a package of the library by its import
 // path, with files of the repository replaced, or added: sources has their text by their
 // name from the root.
 func Build(tb testing.TB, folder string, sources map[string]string, command ...string) *Program {
+	tb.Helper()
+	overlay := Overlay(tb, sources)
+	dir := filepath.Dir(overlay)
+	module := filepath.Join(Root(), "verify")
+	home := filepath.Join(module, filepath.FromSlash(folder))
+	if inside, ok := strings.CutPrefix(folder, Library); ok {
+		home = filepath.Join(Root(), filepath.FromSlash(inside))
+	}
+	program := &Program{filepath.Join(dir, "program"), home}
+	cmd := exec.Command("go", append(command, "-overlay", overlay, "-o", program.path, folder)...)
+	cmd.Dir = module
+	if out, err := cmd.CombinedOutput(); err != nil {
+		tb.Fatalf("%s: %v\n%s", cmd, err, out)
+	}
+	return program
+}
+
+// Overlay writes a file for the flag -overlay of the go command, which has it read sources in place of the tree's, in a
+// folder of its own.
+func Overlay(tb testing.TB, sources map[string]string) (file string) {
 	tb.Helper()
 	dir := tb.TempDir()
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
@@ -53,20 +65,9 @@ func Build(tb testing.TB, folder string, sources map[string]string, command ...s
 	}
 	text, err := json.Marshal(overlay)
 	check.Must(tb, err)
-	overlayFile := filepath.Join(dir, "overlay.json")
-	check.Must(tb, os.WriteFile(overlayFile, text, 0o600))
-	module := filepath.Join(Root(), "verify")
-	home := filepath.Join(module, filepath.FromSlash(folder))
-	if inside, ok := strings.CutPrefix(folder, Library); ok {
-		home = filepath.Join(Root(), filepath.FromSlash(inside))
-	}
-	program := &Program{filepath.Join(dir, "program"), home}
-	cmd := exec.Command("go", append(command, "-overlay", overlayFile, "-o", program.path, folder)...)
-	cmd.Dir = module
-	if out, err := cmd.CombinedOutput(); err != nil {
-		tb.Fatalf("%s: %v\n%s", cmd, err, out)
-	}
-	return program
+	file = filepath.Join(dir, "overlay.json")
+	check.Must(tb, os.WriteFile(file, text, 0o600))
+	return file
 }
 
 // Outcome is how a run of a program ended.
