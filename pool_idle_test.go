@@ -80,25 +80,30 @@ func TestIdleWorkersEndWhenTheirTimeIsOver(t *testing.T) {
 			workers(t, p, 0)
 		}
 	})
-	check.Bubble(t, "the newest is used again, the oldest expire", func(t *testing.T) {
-		p := weir.New(4, weir.IdleTimeout(timeout))
-		defer p.Close()
-		v := block(t, p, 4)
-		for range 4 {
-			v.LetOne() // they become idle a second after each other
-			time.Sleep(time.Second)
-		}
-		for range 100 {
-			check.OK(t, p.Submit(nothing))
-			time.Sleep(timeout / 100)
-		}
-		// The one that was used is there; the other three are gone.
-		workers(t, p, 1)
-		time.Sleep(timeout - timeout/100 - 1)
-		workers(t, p, 1)
-		time.Sleep(time.Nanosecond)
-		workers(t, p, 0)
-	})
+	for name, opt := range map[string]weir.Option{
+		"the newest is used again, the oldest expire":  weir.Prestart(0),
+		"also where they are there from the beginning": weir.Prestart(4),
+	} {
+		check.Bubble(t, name, func(t *testing.T) {
+			p := weir.New(4, weir.IdleTimeout(timeout), opt)
+			defer p.Close()
+			v := block(t, p, 4)
+			for range 4 {
+				v.LetOne() // they become idle a second after each other
+				time.Sleep(time.Second)
+			}
+			for range 100 {
+				check.OK(t, p.Submit(nothing))
+				time.Sleep(timeout / 100)
+			}
+			// The one that was used is there; the other three are gone.
+			workers(t, p, 1)
+			time.Sleep(timeout - timeout/100 - 1)
+			workers(t, p, 1)
+			time.Sleep(time.Nanosecond)
+			workers(t, p, 0)
+		})
+	}
 	check.Bubble(t, "each in its own time", func(t *testing.T) {
 		p := weir.New(4, weir.IdleTimeout(timeout))
 		defer p.Close()

@@ -1,10 +1,7 @@
 package peers_test
 
 import (
-	"fmt"
 	"math"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -59,8 +56,6 @@ var antsCases = cases{
 		check.Equal(t, "workers left by the short time", p.Stats().Workers, 0)
 		p.Close()
 	},
-	"TheLastWorkerToStopIsTheFirstToGoOn":          newestFirst(),
-	"WorkersMadeBeforehandAreReusedInTheSameOrder": newestFirst(weir.Prestart(3)),
 	"ATaskThatIsNilIsAMistakeAlsoWhenClosed": func(t *testing.T) {
 		p := weir.New(1)
 		p.Close()
@@ -74,27 +69,6 @@ var antsCases = cases{
 		synctest.Wait()
 		check.Equal(t, "workers", p.Stats().Workers, 0)
 		check.Error(t, p.give(func() { t.Error("a refused task ran") }), weir.ErrClosed)
-	}),
-	"SeveralPoolsCanBeBalancedByTheirCounts": antsBoth(func(t *testing.T, made antsMade) {
-		var pools []antsPool
-		for range 10 {
-			pools = append(pools, made(5, weir.Queue(0)))
-		}
-		v := check.NewValve()
-		for range 50 {
-			fewest := slices.MinFunc(pools, func(p, q antsPool) int { return p.Stats().Running - q.Stats().Running })
-			check.OK(t, fewest.give(v.Hold))
-			synctest.Wait()
-		}
-		for i, p := range pools {
-			if got := p.Stats(); got.Running != 5 || got.Waiting != 0 {
-				t.Errorf("pool %d: %+v, want 5 that run and none that waits", i, got)
-			}
-		}
-		v.Open()
-		for _, p := range pools {
-			p.Close()
-		}
 	}),
 }
 
@@ -141,40 +115,4 @@ func keepsWorkers(opts ...weir.Option) func(t *testing.T) {
 		p.Close()
 		check.Equal(t, "workers after the end", p.Stats().Workers, 0)
 	})
-}
-
-// newestFirst is a case with three workers, which come to rest one after the other.
-func newestFirst(opts ...weir.Option) func(t *testing.T) {
-	return func(t *testing.T) {
-		var mu sync.Mutex
-		noteIn := func(list *[]int32) func(worker int32) {
-			return func(worker int32) {
-				mu.Lock()
-				defer mu.Unlock()
-				*list = append(*list, worker)
-			}
-		}
-		var opened atomic.Int32
-		var rested, used, ended []int32
-		p := weir.NewStateful(3, func() (int32, error) { return opened.Add(1), nil },
-			func(worker int32, task func(int32)) { task(worker) }, noteIn(&ended), opts...)
-		v := check.NewValve()
-		for range 3 {
-			check.OK(t, p.Invoke(func(worker int32) { v.Hold(); noteIn(&rested)(worker) }))
-		}
-		synctest.Wait()
-		for range 3 {
-			v.LetOne()
-			time.Sleep(time.Millisecond)
-		}
-		for range 3 {
-			check.OK(t, p.Invoke(noteIn(&used)))
-			synctest.Wait()
-		}
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		check.Equal(t, "workers that were used again", fmt.Sprint(used), fmt.Sprint(slices.Repeat(rested[2:], 3)))
-		check.Equal(t, "workers in the order of their ends", fmt.Sprint(ended), fmt.Sprint(rested))
-		p.Close()
-	}
 }

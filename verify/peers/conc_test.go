@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
@@ -15,16 +14,6 @@ import (
 
 // concCases show what no test of the library shows as a whole.
 var concCases = cases{
-	"WaitGroupOthersBesideAPanic": func(t *testing.T) {
-		g := weir.NewGroup(t.Context(), 1)
-		ran := 0
-		count := func(context.Context) error { ran++; return nil }
-		g.Go(count)
-		g.Go(explodeTask)
-		g.Go(count)
-		check.Equal(t, "Wait panics", check.Caught(func() { _ = g.Wait() }) != nil, true)
-		check.Equal(t, "others that ran", ran, 1)
-	},
 	"PanicWithoutAnErrorWrapsNone": func(t *testing.T) {
 		if p := panicOf(t, explodeTask); errors.Unwrap(p) != nil || errors.Is(p, errBoom) {
 			t.Errorf("got %v, which wraps %v", p, errors.Unwrap(p))
@@ -36,20 +25,6 @@ var concCases = cases{
 		// The goroutine, the panic and its place, and then the caller of panic.
 		if len(lines) < 4 || !strings.HasPrefix(lines[1], "panic(") || !strings.Contains(lines[3], "peers_test.explodeTask") {
 			t.Errorf("stack:\n%s", p.Stack)
-		}
-	},
-	"PoolSetUpTooLate": func(t *testing.T) {
-		g := weir.NewGroup(t.Context(), 2, weir.Queue(weir.Unbounded))
-		for _, limit := range []int{2, 10, 3} { // the later ones are set before Wait and after it
-			var running check.Gauge
-			for range 100 {
-				g.Go(func(context.Context) error { nap(&running); return nil })
-			}
-			g.Resize(limit)
-			time.Sleep(2 * time.Millisecond) // until those have ended that ran under the old limit
-			running.Peak.Store(0)
-			check.OK(t, g.Wait())
-			check.Equal(t, "ran at most", running.Peak.Load(), int64(limit))
 		}
 	},
 	"ResultsKeepTheMaximum": func(t *testing.T) {

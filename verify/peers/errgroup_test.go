@@ -1,10 +1,8 @@
 package peers_test
 
 import (
-	"context"
 	"testing"
 
-	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/errgroup"
 	"github.com/64ed045f/weir/internal/check"
 )
@@ -40,24 +38,6 @@ var errgroupCases = cases{
 			}
 			check.Equal(t, "outcome", g.Wait(), want)
 			check.Equal(t, "sum of the squares", sum, 328350)
-		}
-	},
-	"GroupEndsItsContext": func(t *testing.T) {
-		g := weir.NewGroup(t.Context(), 2)
-		tryGo := func(task func(context.Context) error) { check.Equal(t, "taken", g.TryGo(task), true) }
-		for _, add := range []func(func(context.Context) error){func(func(context.Context) error) {}, g.Go, tryGo} {
-			ctx := g.Context()
-			add(succeedTask)
-			check.OK(t, ctx.Err())
-			check.OK(t, g.Wait())
-			check.Equal(t, "cause", context.Cause(ctx), context.Canceled)
-		}
-		for _, add := range []func(func(context.Context) error){g.Go, tryGo} {
-			ctx := g.Context()
-			add(failTask)
-			<-ctx.Done()
-			check.Error(t, context.Cause(ctx), errBoom)
-			check.Error(t, g.Wait(), errBoom)
 		}
 	},
 }

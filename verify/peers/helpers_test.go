@@ -1,7 +1,6 @@
 package peers_test
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"testing"
@@ -19,10 +18,6 @@ var update = flag.Bool("update", false, "write the names in testdata")
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var errBoom = errors.New("boom")
-
-// succeedTask and failTask are tasks of groups.
-func succeedTask(context.Context) error { return nil }
-func failTask(context.Context) error    { return errBoom }
 
 // endless is a pool with a queue that never ends, as pond and workerpool make one. It is closed at the end of the test.
 func endless(t *testing.T, limit int) *weir.Pool {

@@ -14,15 +14,6 @@ import (
 
 // pondCases show what no test of the library shows as a whole.
 var pondCases = cases{
-	"WhatRunsToItsEndCounts": func(t *testing.T) {
-		p := endless(t, 1)
-		ctx, cancel := context.WithCancel(t.Context())
-		value, err := weir.Async(ctx, p, func(context.Context) (int, error) { cancel(); return 222, errBoom }).Get(t.Context())
-		check.Equal(t, "value", value, 222)
-		check.Error(t, err, errBoom)
-		p.Close()
-		check.Equal(t, "counts", p.Stats(), weir.Stats{Limit: 1, Closed: true, Accepted: 1, Finished: 1})
-	},
 	// It finds at once that Get blocks for ever. Of the library's tests, another one comes first, and hangs.
 	"AnExitedGoroutineIsCalledThat": func(t *testing.T) {
 		p := endless(t, 1)

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
@@ -97,36 +96,5 @@ var workerpoolCases = cases{
 		pausing.Wait()
 		check.OK(t, p.Submit(func() {}))
 		p.Wait()
-	},
-	"ResumedWithoutAPause": func(t *testing.T) {
-		p := endless(t, 1)
-		p.Resume()
-		hold(t, p.Submit, 1).Open()
-		p.Wait()
-		p.Pause()
-		v := hold(t, p.Submit, 1)
-		check.Equal(t, "tasks in the queue while paused", p.Stats().Queued, 1)
-		p.Resume()
-		p.Resume()
-		v.Open()
-		p.Wait()
-	},
-	"TasksAreStartedOneInAPeriod": func(t *testing.T) {
-		p := endless(t, 5)
-		var submitters sync.WaitGroup
-		for _, period := range []time.Duration{100 * time.Millisecond, 300 * time.Millisecond} {
-			submitters.Go(func() {
-				ticks := time.NewTicker(period)
-				defer ticks.Stop()
-				begun := time.Now()
-				for i := range 10 {
-					<-ticks.C
-					check.OK(t, p.Submit(func() {
-						check.Equal(t, "time of the start", time.Since(begun), time.Duration(i+1)*period)
-					}))
-				}
-			})
-		}
-		submitters.Wait()
 	},
 }
