@@ -1,11 +1,12 @@
 package verify_test
 
 import (
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -23,12 +24,13 @@ func TestEveryUseOfUnsafeSaysWhatMakesItSafe(t *testing.T) {
 		case entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && path != plant.Root():
 			return filepath.SkipDir
 		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
-			n, bare, err := unsafeUses(path, nil)
+			source, err := os.ReadFile(path)
+			check.Must(t, err)
+			n, bare := unsafeUses(t, string(source))
 			uses += n
-			for _, where := range bare {
-				t.Errorf("%s: no comment says what makes this safe", where)
+			if bare > 0 {
+				t.Errorf("%s: no comment says what makes %d uses of unsafe safe", path, bare)
 			}
-			return err
 		}
 		return nil
 	})
@@ -54,80 +56,47 @@ func TestUsesOfUnsafeAreFound(t *testing.T) {
 		"a linkname, said":  {"package p\nimport _ \"unsafe\"\n// f is safe, as it has no arguments.\n//\n//go:linkname f runtime.f\nfunc f()", 1, 0},
 		"an import for all": {"package p\nimport . \"unsafe\"", 1, 1},
 	} {
-		n, bare, err := unsafeUses("p.go", c.source)
-		check.Must(t, err)
-		if n != c.uses || len(bare) != c.bare {
-			t.Errorf("%s: %d uses, and nothing said of %q; want %d and %d", name, n, bare, c.uses, c.bare)
+		if n, bare := unsafeUses(t, c.source); n != c.uses || bare != c.bare {
+			t.Errorf("%s: %d uses, and nothing said of %d; want %d and %d", name, n, bare, c.uses, c.bare)
 		}
 	}
 }
 
-// unsafeUses counts the declarations of a file that use package unsafe or go:linkname, and returns those without a comment.
-func unsafeUses(path string, source any) (uses int, bare []string, err error) {
+var (
+	unsafely = regexp.MustCompile(`(?m)^([^/]*\bunsafe\.|//go:linkname)`)
+	safely   = regexp.MustCompile(`(?i)//.*\bsafe\b`)
+)
+
+// unsafeUses counts the declarations of a file that use package unsafe or go:linkname, and those of them without a comment.
+// To import the package under another name is a use without one.
+func unsafeUses(t *testing.T, source string) (uses, bare int) {
+	t.Helper()
 	files := token.NewFileSet()
-	var text any
-	if s, isText := source.(string); isText {
-		text = s
-	}
-	file, err := parser.ParseFile(files, path, text, parser.ParseComments)
-	if err != nil {
-		return 0, nil, err
-	}
-	name := ""
+	file, err := parser.ParseFile(files, "", source, parser.ParseComments)
+	check.Must(t, err)
 	for _, spec := range file.Imports {
-		if spec.Path.Value != `"unsafe"` {
-			continue
-		}
-		name = "unsafe"
-		if spec.Name != nil {
-			name = spec.Name.Name
-		}
-		if name == "." { // the test could not tell one use from another
-			return 1, []string{files.Position(spec.Pos()).String()}, nil
+		if spec.Path.Value == `"unsafe"` && spec.Name != nil && spec.Name.Name != "_" {
+			return 1, 1
 		}
 	}
 	for _, decl := range file.Decls {
 		from := decl.Pos()
-		if doc := docOf(decl); doc != nil {
-			from = doc.Pos()
-		}
-		said, used := false, false
-		for _, group := range file.Comments {
-			if group.Pos() < from || group.Pos() > decl.End() && files.Position(group.Pos()).Line != files.Position(decl.End()).Line {
-				continue
-			}
-			for _, word := range strings.FieldsFunc(group.Text(), func(r rune) bool { return r|0x20 < 'a' || r|0x20 > 'z' }) {
-				said = said || strings.EqualFold(word, "safe")
-			}
-			for _, line := range group.List {
-				used = used || strings.HasPrefix(line.Text, "//go:linkname")
+		for _, doc := range file.Comments {
+			if files.Position(doc.End()).Line+1 == files.Position(from).Line { // of the declaration
+				from = doc.Pos()
 			}
 		}
-		ast.Inspect(decl, func(n ast.Node) bool {
-			if selector, is := n.(*ast.SelectorExpr); is {
-				if base, is := selector.X.(*ast.Ident); is && name != "" && base.Name == name {
-					used = true
-				}
-			}
-			return true
-		})
-		if used {
-			uses++
-			if !said {
-				bare = append(bare, files.Position(decl.Pos()).String())
-			}
+		text := source[files.Position(from).Offset:]
+		end := files.Position(decl.End()).Offset - files.Position(from).Offset
+		if line := strings.Index(text[end:], "\n"); line >= 0 {
+			text = text[:end+line]
+		}
+		if !unsafely.MatchString(text) {
+			continue
+		}
+		if uses++; !safely.MatchString(text) {
+			bare++
 		}
 	}
-	return uses, bare, nil
-}
-
-func docOf(decl ast.Decl) *ast.CommentGroup {
-	switch d := decl.(type) {
-	case *ast.FuncDecl:
-		return d.Doc
-	case *ast.GenDecl:
-		return d.Doc
-	default:
-		return nil
-	}
+	return uses, bare
 }
