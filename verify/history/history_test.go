@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/verify/internal/plant"
 	"github.com/64ed045f/weir/verify/internal/rounds"
 )
 
@@ -80,4 +82,15 @@ func draw(t *testing.T, r *round, info porcupine.LinearizationInfo) string {
 		t.Fatal(err)
 	}
 	return file
+}
+
+func TestEveryPlantedBugIsFound(t *testing.T) {
+	plant.Proof{
+		Folder: "./history",
+		Bugs: slices.Concat(plant.Read("history"), plant.Only(plant.LockFree(),
+			"cancelled-drops-grant", "hand-over-overtakes", "resize-does-not-gate", "permit-kept-at-rest")),
+		Limit: 3 * time.Minute,
+		Args:  []string{"-test.run=^TestEveryHistory", "-history.patience=5s"},
+		More:  [][]string{{"-history.n=6000"}, {"-history.n=300000"}},
+	}.Run(t)
 }

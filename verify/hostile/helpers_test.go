@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -41,4 +42,13 @@ func atMost[T int | int64](tb testing.TB, what string, got, limit T) {
 		tb.Helper()
 		tb.Errorf("%s: got %d, more than %d", what, got, limit)
 	}
+}
+
+func TestEveryPlantedBugIsFound(t *testing.T) {
+	plant.Proof{
+		Folder: "./hostile",
+		Bugs:   plant.Read("hostile"),
+		Limit:  10 * time.Minute,
+		Args:   []string{"-test.short"},
+	}.Run(t)
 }

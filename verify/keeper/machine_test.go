@@ -15,6 +15,7 @@ import (
 
 	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/reuse"
+	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
 func TestMain(m *testing.M) {
@@ -334,4 +335,14 @@ func (m *machine) String() string {
 		text += line + "\n"
 	}
 	return text
+}
+
+func TestEveryPlantedBugIsFound(t *testing.T) {
+	plant.Proof{
+		Folder: "./keeper",
+		Bugs:   plant.Read("reuse"),
+		Limit:  30 * time.Second,
+		Args:   []string{"-test.run=^TestAKeeper"},
+		More:   plant.Rapid("200", "3000", "60000", "200000"),
+	}.Run(t)
 }

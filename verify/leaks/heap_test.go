@@ -10,6 +10,7 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
 // flat fails the test if load leaves more on the heap for n things than it did for the first few. By then
@@ -188,4 +189,13 @@ func groupsAreFlat(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestEveryPlantedBugIsFound(t *testing.T) {
+	plant.Proof{
+		Folder: "./leaks",
+		Bugs:   plant.Read("leaks"),
+		Limit:  time.Minute,
+		Args:   []string{"-test.short", "-test.run=Kept|Flat"},
+	}.Run(t)
 }

@@ -1,9 +1,13 @@
 package model_test
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
 // Each machine is a test, and a target of the fuzzer, which steers it to new code.
@@ -45,3 +49,37 @@ func FuzzOwnGroup(f *testing.F) { f.Fuzz(rapid.MakeFuzz(ownGroups)) }
 func FuzzLanes(f *testing.F)    { f.Fuzz(rapid.MakeFuzz(poolLanes)) }
 func FuzzKeyed(f *testing.F)    { f.Fuzz(rapid.MakeFuzz(poolKeys)) }
 func FuzzOnce(f *testing.F)     { f.Fuzz(rapid.MakeFuzz(poolOnces)) }
+
+func TestEveryPlantedBugIsFound(t *testing.T) {
+	for name, proof := range map[string]plant.Proof{
+		"pools and groups": {
+			Bugs:  plant.Read("faces", "faces_groups"),
+			Limit: 2 * time.Minute,
+			Args:  []string{"-test.run=^Test(Pool|FuncPool|Groups|GroupWithOwnWorkers)Do(es)?What"},
+			More:  plant.Rapid("40", "400", "4000", "20000"), // few first: most bugs are for one machine alone
+		},
+		"lanes": {
+			Bugs: slices.Concat(plant.Read("faces_lanes", "faces_errands"), plant.Only(plant.LockFree(), // some are also the engine's
+				"bid-not-told", "bids-not-gated", "lane-takes-full-pool", "lane-keeps-place",
+				"closed-before-lanes", "bid-outlives-lane", "exit-drops-carried", "carrier-stays-idle")),
+			Limit: 2 * time.Minute,
+			Args:  []string{"-test.run=^Test(Pool|Lanes|Keyed|Once)Do(es)?What"},
+			More:  plant.Rapid("100", "400", "4000", "20000"),
+		},
+		"rates": {
+			Bugs:  plant.Read("rates"),
+			Limit: time.Minute,
+			Args:  []string{"-test.run=^TestRatesDoWhat", "-test.timeout=8s"},
+			More:  plant.Rapid("1000", "8000", "8000", "8000", "8000"), // more programs at once would take longer than a hang
+		},
+		"later": {
+			Bugs:  plant.Read("faces_later"),
+			Limit: time.Minute,
+			Args:  []string{"-test.run=^Test(Timers|Retries|Hedge)Do(es)?What"},
+			More:  plant.Rapid("100", "1000", "10000"),
+		},
+	} {
+		proof.Folder = "./model"
+		t.Run(name, proof.Run)
+	}
+}

@@ -24,7 +24,7 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 	}
 	plant.Proof{
 		Folder: "./peers",
-		Bugs:   plant.Peers(),
+		Bugs:   plant.Read("peers", "peers_pools"),
 		Limit:  time.Minute,
 		Args:   []string{"-test.run=^TestCases$"},
 		Also:   ours,

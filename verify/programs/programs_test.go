@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/verify/internal/plant"
 	"github.com/64ed045f/weir/verify/internal/rounds"
 	"github.com/64ed045f/weir/verify/programs"
 )
@@ -69,4 +71,19 @@ func TestProgramsEndAsOnPlainGoroutines(t *testing.T) {
 		}
 	})
 	t.Logf("at most %v beyond the limits", most)
+}
+
+func TestEveryPlantedBugIsFound(t *testing.T) {
+	plant.Proof{
+		Folder: "./programs",
+		Bugs: slices.Concat(plant.Read("places", "programs"), plant.Only(slices.Concat(plant.LockFree(), plant.Read("soak")),
+			"lends-to-the-queue", "lent-twice", "all-wait-unseen", "spent-for-good", "subtask-comes-not-back",
+			"return-unseen", "future-comes-not-back", "future-return-unseen", "return-behind-stranger",
+			"parked-as-busy", "probe-asks-no-worker", "woken-as-busy", "lane-takes-full-pool", "extra-uncounted",
+			"permit-beyond-allowed", "tokens-granted-twice", "repeats-never", "keys-overtake", "expires-early", "value-closed-late")),
+		Limit: 2 * time.Minute,
+		Args:  []string{"-test.run=^Test(Known)?ProgramsEndAsOnPlainGoroutines$", "-programs.smaller=0s", "-programs.patience=3s"},
+		Also:  []plant.Place{{Folder: plant.Library, Args: []string{"-test.run=^Test(Promise0[89]|AnOfferThat|ATaskBlocksAgain|ATaskIsInBlocking|ATaskThat(IsBack|GoesOn|SeesTheEnd)|SubtasksDoNot|OrderedYields|FirstTakes)"}}}, // where a program is rarely drawn, or may do either
+		More:  [][]string{{"-programs.for=2s"}, {"-programs.for=20s"}},
+	}.Run(t)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,7 +53,7 @@ func TestOptions(t *testing.T) {
 // The soak mostly finds these within a second, or by losing its patience.
 func TestSoakFindsPlantedBugs(t *testing.T) {
 	check.NeedsProofs(t, plant.Needs)
-	sources, err := plant.Sources(plant.Soak())
+	sources, err := plant.Sources(slices.Concat(plant.LockFree(), plant.Read("soak")))
 	check.Must(t, err)
 	t.Setenv("GOFLAGS", "-overlay="+plant.Overlay(t, sources))
 	for _, find := range []struct{ bug, checker, breach string }{

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/64ed045f/weir/par"
+	"github.com/64ed045f/weir/verify/internal/plant"
 )
 
 func TestMain(m *testing.M) {
@@ -136,4 +137,14 @@ func pipe[S par.Source[[]int]](s *stage, from S, work func(context.Context, []in
 		}
 		return work(ctx, items)
 	}, opts...)
+}
+
+func TestEveryPlantedBugIsFound(t *testing.T) {
+	plant.Proof{
+		Folder: "./streams",
+		Bugs:   plant.Read("par"),
+		Limit:  2 * time.Minute,
+		Args:   []string{"-test.run=^(TestStreams|TestLoops|TestABatch)"},
+		More:   plant.Rapid("200", "3000", "60000"),
+	}.Run(t)
 }

@@ -34,9 +34,10 @@ func TestEachWorldComesToRestWithAllItsPlaces(t *testing.T) {
 func TestEveryPlantedBugIsFound(t *testing.T) {
 	plant.Proof{
 		Folder: "./worlds",
-		Bugs:   plant.Worlds(),
-		Limit:  2 * time.Minute,
-		Args:   []string{"-test.run=^TestEachWorldComesToRest"},
-		More:   [][]string{{"-worlds.for=5s"}, {"-worlds.for=30s"}},
+		Bugs: plant.Only(plant.Read("places"), "waits-for-place", "exit-keeps-lent-place", "return-takes-two",
+			"nested-limit-lends-nothing", "direct-subtask-enters", "direct-member-stays-taken", "bell-rings-for-worker"),
+		Limit: 2 * time.Minute,
+		Args:  []string{"-test.run=^TestEachWorldComesToRest"},
+		More:  [][]string{{"-worlds.for=5s"}, {"-worlds.for=30s"}},
 	}.Run(t)
 }

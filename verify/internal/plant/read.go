@@ -26,8 +26,8 @@ import (
 //go:embed bugs/*.diff
 var files embed.FS
 
-// read returns the mistakes of files, which are named without folder and ending.
-func read(names ...string) []Bug {
+// Read returns the mistakes of files, which are named without folder and ending.
+func Read(names ...string) []Bug {
 	var bugs []Bug
 	for _, name := range names {
 		text, err := files.ReadFile("bugs/" + name + ".diff")
