@@ -51,15 +51,20 @@ type loopRun struct {
 	form    form
 	results []int // of Map and Filter
 	err     error
-	ended   []atomic.Int64  // by item: 1 + when its call did, 0 if it has not
-	started []atomic.Int64  // the same for its begin
+	fates   []fate          // by item
 	pulls   []time.Duration // when the source was asked to go on
 	pending atomic.Int64    // items that were given and whose calls have not ended
 }
 
+// fate is what has become of an item's call.
+type fate struct {
+	began, ended            time.Duration
+	started, over, returned bool
+	err                     error // that it has returned
+}
+
 func playLoop(p *loopPlan) *loopRun {
-	n := len(p.source.delays)
-	r := &loopRun{run: newRun(&p.plan), form: p.form, ended: make([]atomic.Int64, n), started: make([]atomic.Int64, n)}
+	r := &loopRun{run: newRun(&p.plan), form: p.form, fates: make([]fate, len(p.source.delays))}
 	r.finish(func() {
 		switch p.source.kind {
 		case slice:
@@ -77,30 +82,28 @@ func playLoop(p *loopPlan) *loopRun {
 
 func loop[S par.Source[[]int]](r *loopRun, from S) {
 	opts, work := r.plan.stages[0].options(r.run), r.work(0)
-	watched := func(ctx context.Context, item []int) ([]int, error) {
-		r.started[item[0]].Store(1 + int64(r.now()))
+	watched := func(ctx context.Context, item []int) error {
+		f := &r.fates[item[0]] // the judge sees it if there is a second call
+		f.began, f.started = r.now(), true
 		defer func() {
-			r.ended[item[0]].Store(1 + int64(r.now()))
+			f.ended, f.over = r.now(), true
 			r.pending.Add(-1)
 		}()
-		return work(ctx, item)
+		_, f.err = work(ctx, item)
+		f.returned = true
+		return f.err
 	}
 	switch r.form {
 	case each:
-		r.err = par.Each(r.ctx, from, func(ctx context.Context, item []int) error {
-			_, err := watched(ctx, item)
-			return err
-		}, opts...)
+		r.err = par.Each(r.ctx, from, watched, opts...)
 	case mapping:
 		r.results, r.err = par.Map(r.ctx, from, func(ctx context.Context, item []int) (int, error) {
-			_, err := watched(ctx, item)
-			return 1 + item[0], err
+			return 1 + item[0], watched(ctx, item)
 		}, opts...)
 	case filter:
 		var kept [][]int
 		kept, r.err = par.Filter(r.ctx, from, func(ctx context.Context, item []int) (bool, error) {
-			_, err := watched(ctx, item)
-			return item[0]%3 > 0, err
+			return item[0]%3 > 0, watched(ctx, item)
 		}, opts...)
 		for _, item := range kept {
 			r.results = append(r.results, 1+item[0])
@@ -147,95 +150,50 @@ func (r *loopRun) judge() error {
 	return r.soon()
 }
 
-// returned reports whether the item's call may have returned, perhaps with an error, and whether it must have.
-func (r *loopRun) returned(item int) (may, must bool) {
-	if r.ended[item].Load() == 0 {
-		return false, false
-	}
-	c := r.plan.stages[0].calls[item]
-	must = c.ends == well || c.ends == fails
-	return must || c.heeds || c.inner > 0, must // it may have given up before it ends badly
-}
-
-// succeeded reports whether the item's call has returned without an error.
-func (r *loopRun) succeeded(item int) bool {
-	c := r.plan.stages[0].calls[item]
-	if r.ended[item].Load() == 0 || c.ends != well {
-		return false
-	}
-	// One that heeds its context has given up if that ended before its time. At the
-	// very moment either may be.
-	lasted := r.ended[item].Load() - r.started[item].Load()
-	return !c.heeds && c.inner == 0 || lasted >= int64(c.lasts)
-}
-
-// rightResults checks what Map and Filter return.
+// rightResults checks what Map and Filter return: that of each call which has returned, also with an error, or without one.
 func (r *loopRun) rightResults() error {
-	n := len(r.plan.source.delays)
-	switch r.form {
-	case mapping:
-		if r.plan.source.kind == slice && len(r.results) != n || r.err == nil && len(r.results) != n {
-			return fmt.Errorf("%d results of %d", len(r.results), n)
+	var kept []int
+	for i, f := range r.fates {
+		if i%3 > 0 && f.returned && f.err == nil {
+			kept = append(kept, 1+i)
 		}
-		for i, result := range r.results {
-			may, must := r.returned(i)
-			if result != 0 && (result != 1+i || !may) || result == 0 && must {
-				return fmt.Errorf("the result of item %d is %d", i, result)
-			}
+	}
+	switch n := len(r.fates); {
+	case r.form == filter && !slices.Equal(r.results, kept):
+		return fmt.Errorf("kept %v, must be %v", r.results, kept)
+	case r.form != mapping:
+		return nil
+	case (r.plan.source.kind == slice || r.err == nil) && len(r.results) != n:
+		return fmt.Errorf("%d results of %d", len(r.results), n)
+	}
+	for i, result := range r.results {
+		want := 0
+		if r.fates[i].returned {
+			want = 1 + i
 		}
-	case filter:
-		var may, must []int
-		for i := range n {
-			if i%3 > 0 && r.succeeded(i) {
-				may = append(may, 1+i)
-				if r.certain(i) {
-					must = append(must, 1+i)
-				}
-			}
+		if result != want {
+			return fmt.Errorf("the result of item %d is %d", i, result)
 		}
-		for _, result := range r.results {
-			if !slices.Contains(may, result) {
-				return fmt.Errorf("kept item %d", result-1)
-			}
-		}
-		for _, result := range must {
-			if !slices.Contains(r.results, result) {
-				return fmt.Errorf("lost item %d", result-1)
-			}
-		}
-		if !slices.IsSorted(r.results) {
-			return fmt.Errorf("kept in the order %v", r.results)
-		}
-	case each:
 	}
 	return nil
-}
-
-// certain reports whether the item's call could not have given up.
-func (r *loopRun) certain(item int) bool {
-	c := r.plan.stages[0].calls[item]
-	return r.succeeded(item) && !c.heeds && c.inner == 0
 }
 
 // failures are the errors that calls and the source have made, by item, and when.
 func (r *loopRun) failures() (errs map[int]error, at map[int]time.Duration) {
 	errs, at = map[int]error{}, map[int]time.Duration{}
-	for i, c := range r.plan.stages[0].calls {
-		ended := time.Duration(r.ended[i].Load() - 1)
+	for i, f := range r.fates {
 		switch {
 		case r.plan.source.fails[i]:
 			errs[i] = fmt.Errorf("source, item %d", i)
 			continue // it is not known when it was read
-		case ended < 0 || c.heeds && time.Duration(r.ended[i].Load()-r.started[i].Load()) < c.lasts:
-			continue
-		case c.ends == fails:
-			errs[i] = &weir.TaskError{Index: i, Err: callError{0, i}}
-		case c.ends == exits:
+		case f.err == error(callError{0, i}): //nolint:errorlint // not what is inside of another
+			errs[i] = &weir.TaskError{Index: i, Err: f.err}
+		case f.over && !f.returned && r.plan.stages[0].calls[i].ends == exits:
 			errs[i] = &weir.TaskError{Index: i, Err: weir.ErrGoexit}
 		default:
 			continue
 		}
-		at[i] = ended
+		at[i] = f.ended
 	}
 	return errs, at
 }
@@ -332,8 +290,8 @@ func (r *loopRun) joined(errs map[int]error) error {
 
 // all checks that no item was left out.
 func (r *loopRun) all() error {
-	for i := range r.ended {
-		if r.ended[i].Load() == 0 && !r.plan.source.fails[i] {
+	for i, f := range r.fates {
+		if !f.over && !r.plan.source.fails[i] {
 			return fmt.Errorf("item %d was left out", i)
 		}
 	}
@@ -352,9 +310,9 @@ func (r *loopRun) soon() error {
 			stop = min(stop, when)
 		}
 	}
-	for i := range r.started {
-		if when := time.Duration(r.started[i].Load() - 1); when > stop {
-			return fmt.Errorf("item %d began at %v, all ended at %v", i, when, stop)
+	for i, f := range r.fates {
+		if f.started && f.began > stop {
+			return fmt.Errorf("item %d began at %v, all ended at %v", i, f.began, stop)
 		}
 	}
 	late := 0
