@@ -186,40 +186,25 @@ func (r *round) linearizable() (porcupine.CheckResult, porcupine.LinearizationIn
 
 const patience = 20 * time.Second
 
-// String is the history, as it is read best: all events in the order in which they began.
+// String is the history, as it is read best: all operations in the order in which they began, and what bounds the ends of tasks.
 func (r *round) String() string {
-	type line struct {
-		from, to int64
-		text     string
-	}
-	var lines []line
+	ops := r.operations()
 	for client, done := range r.done {
 		for _, e := range done {
-			text := describe(call{action: e.action, n: e.n}, answer{err: e.err, limit: e.stats.Limit})
-			switch e.action {
-			case stats:
-				text = fmt.Sprintf("Stats: %+v", e.stats)
-			case groupWait, shutdown:
-				text = fmt.Sprintf("%v: %v", e.action, e.err)
+			if e.action == wait || e.action == groupWait {
+				ops = append(ops, porcupine.Operation{ClientId: client, Input: call{action: e.action}, Output: answer{err: e.err}, Call: e.call, Return: e.end})
 			}
-			lines = append(lines, line{e.call, e.end, fmt.Sprintf("client %d  %s", client, text)})
 		}
 	}
-	for i := range r.tasks {
-		switch t := &r.tasks[i]; {
-		case t.back != nil:
-			lines = append(lines, line{t.submitted.call, t.back.end, "          " + name(i) + " is handed back"})
-		case t.runs.Load() > 0:
-			lines = append(lines,
-				line{t.submitted.call, t.started, "          " + name(i) + " starts"},
-				line{t.ended, t.over, "          " + name(i) + " finishes"})
-		}
-	}
-	slices.SortFunc(lines, func(a, b line) int { return int(a.from - b.from) })
+	slices.SortFunc(ops, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
 	var text strings.Builder
 	fmt.Fprintf(&text, "%v\n", r.script)
-	for _, l := range lines {
-		fmt.Fprintf(&text, "%4d to %4d  %s\n", l.from, l.to, l.text)
+	for _, op := range ops {
+		who := "        "
+		if op.ClientId < len(r.done) {
+			who = fmt.Sprint("client ", op.ClientId)
+		}
+		fmt.Fprintf(&text, "%4d to %4d  %s  %s\n", op.Call, op.Return, who, describe(op.Input.(call), op.Output.(answer)))
 	}
 	return text.String()
 }

@@ -202,6 +202,8 @@ func describe(c call, a answer) string {
 		return fmt.Sprintf("Stats: Limit %d", a.limit)
 	case c.action == start, c.action == finish, c.action == handBack, c.action == doom, c.action == giveUp:
 		return fmt.Sprintf("%v %s", c.action, name(c.n))
+	case a.err != nil:
+		return fmt.Sprintf("%v: %v", c.action, a.err)
 	}
 	return c.action.String()
 }
