@@ -126,7 +126,6 @@ func (w *world) wait(t *task, wait *wait) {
 	}
 	w.say(t, "waits")
 	t.state, t.wait = waiting, wait
-	w.countEachWait(t)
 	t.pause()
 }
 

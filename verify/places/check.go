@@ -10,7 +10,7 @@ const Deadlock = "deadlock"
 
 // broken notes an invariant that does not hold.
 func (w *world) broken(format string, more ...any) {
-	if w.seen.Problem == "" && !w.OnlyHangs {
+	if w.seen.Problem == "" {
 		w.seen.Problem = fmt.Sprintf(format, more...)
 	}
 }

@@ -4,12 +4,24 @@ import (
 	"flag"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/verify/internal/plant"
 	"github.com/64ed045f/weir/verify/places"
 )
+
+// The mistakes are in the rule, where these tests look for them.
+func TestEveryPlantedBugIsFound(t *testing.T) {
+	plant.Proof{
+		Folder: "./places",
+		Bugs:   plant.Read("rule"),
+		Limit:  2 * time.Minute,
+		Args:   []string{"-test.short", "-test.run=^TestTinyPrograms|^TestProgramsMadeByHand"},
+	}.Run(t)
+}
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 

@@ -17,8 +17,6 @@ type pool struct {
 type place struct {
 	pool  *pool
 	stack []*task
-	extra bool // it was made for a task whose wait was over
-	lost  bool // by a mistake
 }
 
 // open takes a place into use.
@@ -39,6 +37,14 @@ func (k *place) top() *task {
 		return nil
 	}
 	return k.stack[len(k.stack)-1]
+}
+
+// lender returns the task that may lend the place: the top, if it waits.
+func (k *place) lender() *task {
+	if t := k.top(); t != nil && t.state == waiting {
+		return t
+	}
+	return nil
 }
 
 func (k *place) remove(t *task) {
@@ -77,8 +83,8 @@ func (w *world) starts(p *pool) (can []start) {
 		can = append(can, start{p.queue[0], nil})
 	}
 	for _, k := range p.places {
-		for _, t := range w.lenders(k) {
-			if u := w.borrower(t); u != nil {
+		if t := k.lender(); t != nil {
+			if u := t.borrower(); u != nil {
 				can = append(can, start{u, k})
 			}
 		}
@@ -90,10 +96,10 @@ func (w *world) starts(p *pool) (can []start) {
 }
 
 // borrower returns the first queued task on t's path, or nil.
-func (w *world) borrower(t *task) *task {
+func (t *task) borrower() *task {
 	path := t.path(nil)
 	for _, u := range t.pool.queue {
-		if slices.Contains(path, u) || w.lendsByMistake(t, u) {
+		if slices.Contains(path, u) {
 			return u
 		}
 	}
@@ -113,11 +119,11 @@ func (t *task) path(seen []*task) []*task {
 // startsWhenAllWait returns what may start on a pool of which no task runs: the first that is awaited, on any idle place.
 func (w *world) startsWhenAllWait(p *pool) (can []start) {
 	first := slices.IndexFunc(p.queue, w.isAwaited)
-	if first < 0 || w.Mistake == LeavesStuckPools || slices.ContainsFunc(w.tasks, func(t *task) bool { return t.pool == p && t.state == running }) {
+	if first < 0 || slices.ContainsFunc(w.tasks, func(t *task) bool { return t.pool == p && t.state == running }) {
 		return nil
 	}
 	for _, k := range p.places {
-		if len(w.lenders(k)) > 0 {
+		if k.lender() != nil {
 			can = append(can, start{p.queue[first], k})
 		}
 	}
@@ -160,31 +166,22 @@ func (w *world) wake(left *place) {
 		if len(displaced) == 0 {
 			break
 		}
-		if !w.goesOn(displaced[w.choose(len(displaced))], left) {
-			break
-		}
+		w.goOn(displaced[w.choose(len(displaced))], left)
 	}
-	if left != nil && len(left.stack) == 0 && !left.lost {
+	if left != nil && len(left.stack) == 0 {
 		left.pool.close(left)
 	}
 }
 
-// goesOn lets a task run that has lent its place, and reports whether it does. What has the place moves, unless
-// the place is the one just left.
-func (w *world) goesOn(t *task, left *place) bool {
+// goOn lets a task run that has lent its place. What has the place moves, unless the place is the one just left.
+func (w *world) goOn(t *task, left *place) {
 	own := t.place
 	if left == own && own.top().state != running && !w.isRoot(t) {
 		own.remove(t)
 		w.place(t, own)
-		return true
+		return
 	}
-	to := w.placeFor(t, left)
-	if to == nil {
-		return false
-	}
-	if w.Mistake == LosesLentPlaces && (t.wait.cancelled || t.cancelled) {
-		to.lost = true
-	}
+	to := t.placeFor(left)
 	i := slices.Index(own.stack, t) + 1
 	for _, above := range own.stack[i:] {
 		above.place = to
@@ -193,22 +190,17 @@ func (w *world) goesOn(t *task, left *place) bool {
 	own.stack = own.stack[:i:i]
 	t.state = running
 	w.say(t, fmt.Sprint("goes on; its place was lent, and now there is ", to.stack))
-	return true
 }
 
 // placeFor returns where what has the place of t goes on: the place just left, or a free one, or an extra one.
-func (w *world) placeFor(t *task, left *place) *place {
+func (t *task) placeFor(left *place) *place {
 	p := t.pool
 	switch {
 	case left != nil && left.pool == p && left != t.place && (left.top() == nil || left.top().state != running):
 		return left
 	case len(p.places) < p.limit:
 		return p.open()
-	case w.Mistake == ReturnsInLine:
-		return nil
 	}
 	p.extra++
-	k := p.open()
-	k.extra = true
-	return k
+	return p.open()
 }

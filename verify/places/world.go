@@ -7,10 +7,8 @@ import (
 
 // Options say how a program is run.
 type Options struct {
-	Mistake   Mistake // in the rule
-	Cancels   int     // how many waits may be cancelled
-	OnlyHangs bool    // the only Problem looked for is a deadlock
-	Trace     bool    // keep the Outcome's trace
+	Cancels int  // how many waits may be cancelled
+	Trace   bool // keep the Outcome's trace
 }
 
 // Outcome is what was seen of a run.

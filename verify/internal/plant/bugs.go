@@ -20,6 +20,6 @@ func Only(bugs []Bug, names ...string) (found []Bug) {
 func All() [][]Bug {
 	return [][]Bug{
 		slices.Concat(LockFree(), Read("soak")), Read("faces", "faces_groups"), Read("leaks"), Read("peers", "peers_pools"), Read("hostile"),
-		Read("history"), Read("par"), Read("reuse"), Read("places", "programs"), Read("faces_lanes", "faces_errands", "faces_later", "rates"),
+		Read("history"), Read("par"), Read("reuse"), Read("rule"), Read("places", "programs"), Read("faces_lanes", "faces_errands", "faces_later", "rates"),
 	}
 }

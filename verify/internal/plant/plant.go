@@ -26,6 +26,7 @@ import (
 	_ "github.com/64ed045f/weir/errgroup"
 	_ "github.com/64ed045f/weir/par"
 	_ "github.com/64ed045f/weir/reuse"
+	_ "github.com/64ed045f/weir/verify/places"
 	_ "github.com/64ed045f/weir/weirhttp"
 )
 
