@@ -10,7 +10,7 @@
 //     goroutines;
 //   - worlds calls everything at once, also with contexts of tasks that are over, and then counts the places;
 //   - history looks for an order in which a sequential pool would have answered calls made at once;
-//   - soak, a command, runs the last three, and hostile, for hours under odd settings;
+//   - soak runs the last three, and hostile, for hours under odd settings;
 //   - leaks looks for memory and goroutines that the library keeps though nothing needs them;
 //   - peers answers the public tests of other libraries;
 //   - hostile attacks weirhttp from the network.

@@ -1,53 +1,120 @@
-package main
+package soak_test
 
 import (
 	"bytes"
 	"context"
-	"io"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/verify/internal/plant"
+	"github.com/64ed045f/weir/verify/internal/rounds"
+)
+
+var (
+	length   = flag.Duration("soak.for", 0, "how long to run; each checker gets an equal share under each setting; 0 stands for a trial of one")
+	seed     = flag.Uint64("soak.seed", 1+rand.Uint64N(1<<40), "the first of each checker; what the scheduler does is not among the choices")
+	patience = flag.Duration("soak.patience", time.Minute, "after how long without any progress a checker hangs")
+	race     = flag.Bool("soak.race", false, "add the setting race, which builds with the race detector")
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestASoakSaysWhatEachCheckerHasDoneUnderEachSetting(t *testing.T) {
-	var out bytes.Buffer
-	check.Must(t, run(t.Context(), strings.Fields("-for 400ms -settings procs1,gogc1 -checkers history,hostile -seed 7"), &out))
-	for _, want := range []string{"procs1: history", "procs1: hostile", "gogc1: history", "gogc1: hostile"} {
-		if !regexp.MustCompile(want + `, \d+s: \d+ rounds from seed 7\n`).MatchString(out.String()) {
-			t.Errorf("there is no line for %s:\n%s", want, &out)
-		}
+// checkers are the tests that take part, each in a folder of this module.
+var checkers = []struct{ folder, test string }{
+	{"history", "TestEveryHistoryIsThatOfASequentialPool"},
+	{"hostile", "TestOfManyRequestsAtOnceEachIsServedOrRefusedOnce"},
+	{"programs", "TestProgramsEndAsOnPlainGoroutines"},
+	{"worlds", "TestEachWorldComesToRestWithAllItsPlaces"},
+}
+
+// setting is a way to run them.
+type setting struct {
+	name  string
+	env   []string
+	build []string // the environment of go test, if it needs programs of its own
+}
+
+var settings = []setting{
+	{name: "plain"},
+	{name: "procs8", env: []string{"GOMAXPROCS=8", rounds.SpinEnv + "=2"}}, // and goroutines that compute without a pause
+	{name: "procs64", env: []string{"GOMAXPROCS=64", rounds.SpinEnv + "=2"}},
+	{name: "procs1", env: []string{"GOMAXPROCS=1"}},
+	{name: "gogc1", env: []string{"GOGC=1"}}, // the collector runs all the time
+	{name: "memory", env: []string{"GOMEMLIMIT=32MiB"}},
+	{name: "nopreempt", env: []string{"GODEBUG=asyncpreemptoff=1"}},
+	{name: "386", build: []string{"GOARCH=386", "CGO_ENABLED=0"}},
+	{name: "race", build: []string{"GOFLAGS=" + os.Getenv("GOFLAGS") + " -race", "CGO_ENABLED=1"}, env: []string{"GORACE=halt_on_error=1"}},
+}
+
+func TestSoak(t *testing.T) {
+	share := *length / time.Duration(len(settings)*len(checkers))
+	settings, checkers := settings, checkers
+	if *length == 0 {
+		share, settings, checkers = 100*time.Millisecond, settings[:1], checkers[:1]
+	}
+	dir := t.TempDir()
+	for _, s := range settings {
+		t.Run(s.name, func(t *testing.T) {
+			if s.name == "race" && !*race || s.name == "386" && runtime.GOOS+"/"+runtime.GOARCH != "linux/amd64" {
+				t.Skip("without -soak.race, or on another system")
+			}
+			for _, c := range checkers {
+				t.Run(c.folder, func(t *testing.T) {
+					text, err := s.run(t.Context(), dir, c.folder, c.test, share)
+					if err != nil {
+						t.Errorf("BROKEN: %v; it began at -soak.seed %d\n%s", err, *seed, text)
+					}
+					for line := range strings.Lines(text) {
+						if _, said, ok := strings.Cut(line, "_test.go:"); ok {
+							t.Log(strings.TrimSpace(said))
+						}
+					}
+				})
+			}
+		})
 	}
 }
 
-func TestASoakCanBeInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	check.Error(t, run(ctx, []string{"-checkers", "history"}, io.Discard), context.Canceled)
-}
-
-func TestOptions(t *testing.T) {
-	for args, want := range map[string]string{
-		"-list":                      "programs",
-		"--list":                     "procs64",
-		"-for 0s":                    "",
-		"-checkers history,nonsense": "",
-		"-settings nonsense":         "",
-		"nonsense":                   "",
-	} {
-		var out bytes.Buffer
-		err := run(t.Context(), strings.Fields(args), &out)
-		if (err == nil) != (want != "") || !strings.Contains(out.String(), want) {
-			t.Errorf("%s: %v, want %q\n%s", args, err, want, &out)
+// run runs a test of a folder under the setting, from a program in dir, and returns what it has said.
+func (s *setting) run(ctx context.Context, dir, folder, test string, share time.Duration) (string, error) {
+	program := filepath.Join(dir, folder)
+	if s.build != nil {
+		program += "-" + s.name
+	}
+	if _, err := os.Stat(program); err != nil {
+		build := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-o", program, "../"+folder)
+		build.Env = append(os.Environ(), s.build...)
+		if text, err := build.CombinedOutput(); err != nil {
+			return string(text), fmt.Errorf("it cannot be built: %w", err)
 		}
 	}
+	const overrun = 5 * time.Minute // of a slow machine
+	ctx, cancel := context.WithTimeout(ctx, share+overrun)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "-test.v", "-test.timeout=0", "-test.run=^"+test+"$", fmt.Sprintf("-%s.for=%v", folder, share),
+		fmt.Sprintf("-%s.seed=%d", folder, *seed), fmt.Sprintf("-%s.patience=%v", folder, *patience))
+	cmd.Dir, cmd.Env = filepath.Join("..", folder), append(os.Environ(), s.env...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) } // it prints its stacks
+	cmd.WaitDelay = 10 * time.Second
+	var text bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &text, &text
+	err := errors.Join(cmd.Run(), context.Cause(ctx))
+	return text.String(), err
 }
 
 // The soak mostly finds these within a second, or by losing its patience.
@@ -56,6 +123,8 @@ func TestSoakFindsPlantedBugs(t *testing.T) {
 	sources, err := plant.Sources(slices.Concat(plant.LockFree(), plant.Read("soak")))
 	check.Must(t, err)
 	t.Setenv("GOFLAGS", "-overlay="+plant.Overlay(t, sources))
+	dir := t.TempDir()
+	*patience = 4 * time.Second
 	for _, find := range []struct{ bug, checker, breach string }{
 		{"cancelled-drops-grant", "history", "no sequential pool|was not accepted|a history hangs"},
 		{"hand-over-overtakes", "history", "no sequential pool|the pool has counted"},
@@ -68,12 +137,13 @@ func TestSoakFindsPlantedBugs(t *testing.T) {
 	} {
 		t.Run(find.bug, func(t *testing.T) {
 			t.Setenv(plant.Env, find.bug)
-			err := run(t.Context(), []string{"-for", "1m", "-settings", "plain", "-checkers", find.checker, "-patience", "4s"}, io.Discard)
-			if err == nil {
-				t.Fatal("it was not found")
-			}
-			if text := err.Error(); !strings.Contains(text, "BROKEN under plain: "+find.checker) || !regexp.MustCompile(find.breach).MatchString(text) {
-				t.Errorf("found, but by something else: %s", text)
+			for _, c := range checkers {
+				if c.folder != find.checker {
+					continue
+				}
+				if text, err := settings[0].run(t.Context(), dir, c.folder, c.test, time.Minute); err == nil || !regexp.MustCompile(find.breach).MatchString(text) {
+					t.Errorf("it was not found, or by something else: %v\n%s", err, text)
+				}
 			}
 		})
 	}
