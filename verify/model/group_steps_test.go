@@ -15,7 +15,96 @@ import (
 	"github.com/64ed045f/weir/verify/model"
 )
 
-func (m *groupMachine) goOutside(t *rapid.T) {
+// group is a group of the library, and its model.
+type group struct {
+	lib   *weir.Group
+	model *model.Group
+	name  string
+}
+
+// drawGroup draws the model of a group, and what the library's must be made with.
+func (m *poolMachine) drawGroup(t *rapid.T, parent *model.Context) (*group, []weir.GroupOption) {
+	g := &group{model: m.pool.NewGroup(parent), name: fmt.Sprintf("group %d", len(m.groups))}
+	m.groups = append(m.groups, g)
+	var opts []weir.GroupOption
+	if g.model.KeepGoing = rapid.Bool().Draw(t, "keep going"); g.model.KeepGoing {
+		opts = append(opts, weir.KeepGoing())
+	}
+	if g.model.PanicsAsErrors = rapid.Bool().Draw(t, "panics as errors"); g.model.PanicsAsErrors {
+		opts = append(opts, weir.PanicsAsErrors())
+	}
+	if n := between(t, 0, 6, "group limit"); n > 0 && n < 4 {
+		g.model.Limit = n
+		opts = append(opts, weir.Limit(n))
+	}
+	return g, opts
+}
+
+// newGroup makes a group on the pool. None is made in a task: which of several tasks then gets a place is often open, and
+// package programs looks at those.
+func (m *poolMachine) newGroup(t *rapid.T) {
+	parent, modelled := m.drawParent(t)
+	g, opts := m.drawGroup(t, modelled)
+	g.lib = m.plain.Group(parent, opts...)
+}
+
+// makeGroup makes a group that has workers of its own.
+func (m *poolMachine) makeGroup(opts []weir.Option) {
+	parent, modelled := m.drawParent(m.t)
+	g, more := m.drawGroup(m.t, modelled)
+	g.model.Owned = true
+	for _, opt := range more {
+		opts = append(opts, opt)
+	}
+	g.lib = weir.NewGroup(parent, m.pool.Limit, opts...)
+}
+
+// drawParent draws the context that a group is made from.
+func (m *poolMachine) drawParent(t *rapid.T) (context.Context, *model.Context) {
+	after := time.Duration(0)
+	switch between(t, 0, 3, "parent") {
+	case 0:
+		after = time.Minute
+	case 1:
+		return context.Background(), nil // which is never done
+	}
+	c := m.newContext(after)
+	if between(t, 0, 1, "type of parent") == 0 {
+		return c.Context, c.model // which the standard library knows
+	}
+	return c, c.model
+}
+
+func (m *poolMachine) groupActions() []action {
+	actions := []action{
+		{"go", 8, m.goOutside},
+		{"tryGo", 4, m.tryGo},
+		{"end", 12, m.endTask},
+		{"wait", 4, m.waitOutside},
+		{"cancel", 1, m.cancelGroup},
+		{"cancel context", 1, m.cancelContext},
+		{"resize group", 2, m.resizeGroup},
+		{"context", 2, m.lookAtContexts},
+		{"give up", 4, m.giveUp},
+		{"come back", 6, m.comeBack},
+	}
+	if m.view.lib == nil {
+		return actions
+	}
+	return append(actions, []action{
+		{"submit", 3, m.submit},
+		{"group", 1, m.newGroup},
+		{"pool wait", 1, m.wait},
+		{"pass", 1, m.passTime},
+		{"resize", 3, m.resize},
+		{"close", 1, m.close},
+		{"pause", 1, m.pause},
+		{"resume", 3, m.resume},
+		{"shutdown", 1, m.shutdown},
+	}...)
+}
+
+func (m *poolMachine) goOutside(t *rapid.T) {
 	g := pick(t, m.groups, "group")
 	if m.pool.Closed && g.model.Limit > 0 && g.model.Spare(g.model.Limit) <= 0 {
 		notNow() // it would fail, and cancel the group, when another just starts
@@ -26,7 +115,7 @@ func (m *groupMachine) goOutside(t *rapid.T) {
 }
 
 // tryGo calls TryGo from outside, or in a task of the group itself.
-func (m *groupMachine) tryGo(t *rapid.T) {
+func (m *poolMachine) tryGo(t *rapid.T) {
 	g := pick(t, m.groups, "group")
 	var members []*task
 	for _, k := range m.able() {
@@ -52,7 +141,7 @@ func tryGo(g *weir.Group, k *task) error {
 	return nil
 }
 
-func (m *groupMachine) waitOutside(t *rapid.T) {
+func (m *poolMachine) waitOutside(t *rapid.T) {
 	g := pick(t, m.groups, "group")
 	c := m.waitFor(g)
 	m.rest()
@@ -61,7 +150,7 @@ func (m *groupMachine) waitOutside(t *rapid.T) {
 	}
 }
 
-func (m *groupMachine) waitFor(g *group) *call {
+func (m *poolMachine) waitFor(g *group) *call {
 	m.step = "Wait for " + g.name
 	c := m.call(m.step, g.model.Wait(), func(*call) error { return wait(g.lib) })
 	c.wraps = true
@@ -69,7 +158,7 @@ func (m *groupMachine) waitFor(g *group) *call {
 }
 
 // noWorkers fails the check if the bubble has a goroutine that is a worker.
-func (m *groupMachine) noWorkers() {
+func (m *poolMachine) noWorkers() {
 	buffer := make([]byte, 1<<20)
 	all := strings.Split(string(buffer[:runtime.Stack(buffer, true)]), "\n\n")
 	_, bubble, _ := strings.Cut(all[0], "synctest bubble ")
@@ -82,18 +171,34 @@ func (m *groupMachine) noWorkers() {
 }
 
 // endTask ends a task, in one of the ways in which tasks end.
-func (m *groupMachine) endTask(t *rapid.T) {
-	k := pick(t, m.able(), "task that may end")
+func (m *poolMachine) endTask(t *rapid.T) {
+	k, how := pick(t, m.able(), "task that may end"), 0
 	m.step = fmt.Sprintf("the end of task %d", k.model.ID)
-	if k.model.Batch == nil {
-		m.finishTask(k, nil)
-		return
+	if k.model.Batch != nil && !k.model.Batch.Crowded() { // else others would be cancelled while room is made
+		how = between(t, 0, 7, "how")
 	}
-	m.endMember(t, k, k.model.Batch.Crowded()) // others would be cancelled while room is made
+	switch how {
+	case 5:
+		m.step = fmt.Sprintf("Goexit in task %d", k.model.ID)
+		m.pool.EndMember(k.model, weir.ErrGoexit)
+		k.orders <- order{do: runtime.Goexit}
+	case 6:
+		m.step = fmt.Sprintf("the panic of task %d", k.model.ID)
+		b := &boom{task: k.model.ID}
+		if m.pool.PanicMember(k.model, b) {
+			m.wantPanics = append(m.wantPanics, b)
+		}
+		k.orders <- order{do: func() { panic(b) }}
+	case 7:
+		k.err = fmt.Errorf("returned by task %d", k.model.ID)
+		m.letGo(k)
+	default:
+		m.letGo(k)
+	}
 }
 
 // giveUp makes a task call Blocking.
-func (m *groupMachine) giveUp(t *rapid.T) {
+func (m *poolMachine) giveUp(t *rapid.T) {
 	k := pickIf(t, m.able(), "task that gives its place up", func(k *task) bool { return k.model.Batch != nil })
 	m.step = fmt.Sprintf("Blocking in task %d", k.model.ID)
 	m.mu.Lock()
@@ -105,17 +210,17 @@ func (m *groupMachine) giveUp(t *rapid.T) {
 	k.orders <- order{do: func() { weir.Blocking(ctx, func() { <-back }) }}
 }
 
-func (m *groupMachine) comeBack(t *rapid.T) {
+func (m *poolMachine) comeBack(t *rapid.T) {
 	m.letBack(pickIf(t, m.tasks, "task that comes back", func(k *task) bool { return k.model.State == model.Away }))
 }
 
-func (m *groupMachine) letBack(k *task) {
+func (m *poolMachine) letBack(k *task) {
 	m.step = fmt.Sprintf("task %d comes back", k.model.ID)
 	m.pool.Return(k.model)
 	close(k.back)
 }
 
-func (m *groupMachine) cancelGroup(t *rapid.T) {
+func (m *poolMachine) cancelGroup(t *rapid.T) {
 	g := pick(t, m.groups, "group")
 	if m.racy(g) {
 		notNow()
@@ -129,12 +234,19 @@ func (m *groupMachine) cancelGroup(t *rapid.T) {
 	g.lib.Cancel(cause)
 }
 
+// mayCancel makes a step impossible that may cancel a group which is racy.
+func (m *poolMachine) mayCancel() {
+	if slices.ContainsFunc(m.groups, m.racy) {
+		notNow()
+	}
+}
+
 // racy reports whether the cancellation of a group would make room for submitters that it turns away.
-func (m *groupMachine) racy(g *group) bool {
+func (m *poolMachine) racy(g *group) bool {
 	return g.model.Batch().Crowded() && g.model.Batch().Awaited()
 }
 
-func (m *groupMachine) resizeGroup(t *rapid.T) {
+func (m *poolMachine) resizeGroup(t *rapid.T) {
 	g := pick(t, m.groups, "group")
 	n := between(t, 1, 5, "new limit")
 	switch {
@@ -149,7 +261,7 @@ func (m *groupMachine) resizeGroup(t *rapid.T) {
 }
 
 // lookAtContexts compares what the contexts of groups and of tasks say.
-func (m *groupMachine) lookAtContexts(*rapid.T) {
+func (m *poolMachine) lookAtContexts(*rapid.T) {
 	m.step = "a look at the contexts"
 	for _, g := range m.groups {
 		m.lookAt(g.lib.Context(), g.name, g.model.Batch())
@@ -167,7 +279,7 @@ func (m *groupMachine) lookAtContexts(*rapid.T) {
 	}
 }
 
-func (m *groupMachine) lookAt(ctx context.Context, whose string, b *model.Batch) {
+func (m *poolMachine) lookAt(ctx context.Context, whose string, b *model.Batch) {
 	switch err, cause := ctx.Err(), context.Cause(ctx); {
 	case b.Cancelled && (err == nil || !alike(cause, b.Cause)):
 		m.fail("the context of %s is done with %v because of %v, want %v", whose, err, cause, b.Cause)
@@ -178,28 +290,5 @@ func (m *groupMachine) lookAt(ctx context.Context, whose string, b *model.Batch)
 	}
 }
 
-func (m *groupMachine) passTime(*rapid.T) {
-	if slices.ContainsFunc(m.groups, m.racy) {
-		notNow()
-	}
-	m.step = "letting a minute pass"
-	m.pass(time.Minute)
-}
-
-func (m *groupMachine) cancelContext(t *rapid.T) {
-	if slices.ContainsFunc(m.groups, m.racy) {
-		notNow()
-	}
-	m.world.cancelContext(t)
-}
-
-// shutdown closes the pool with a context that is done.
-func (m *groupMachine) shutdown(*rapid.T) {
-	if m.pool.Paused {
-		notNow() // it would be open whether tasks start or are handed back
-	}
-	if slices.ContainsFunc(m.groups, func(g *group) bool { return g.model.Lined() > 0 }) {
-		notNow() // it would be open how many of them fail before their group is cancelled
-	}
-	m.world.shutdown(m.newContext(-1))
-}
+// wait is Wait; the panic that comes out of it is the caller's.
+func wait(g *weir.Group) error { return g.Wait() }

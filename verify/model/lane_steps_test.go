@@ -36,7 +36,7 @@ func (m *poolMachine) makeLanes(root *face.Closures[*task]) {
 		}
 		above.priorities = above.priorities[1:]
 		above.model.AddLane(l)
-		opts := []weir.Option{weir.Name("model"), weir.Queue(l.Queue), weir.MaxWaiting(l.MaxWaiting), weir.Priority(l.Priority)}
+		opts := []weir.Option{weir.Name(m.name), weir.Queue(l.Queue), weir.MaxWaiting(l.MaxWaiting), weir.Priority(l.Priority)}
 		if m.handler != noHandler {
 			opts = append(opts, weir.OnPanic(m.onPanic))
 		}

@@ -19,8 +19,8 @@ func machine(check func(t *rapid.T)) func(*rapid.T) {
 var (
 	pools     = machine(func(t *rapid.T) { checkPool(t, plainPool) })
 	funcPools = machine(func(t *rapid.T) { checkPool(t, funcPool) })
-	groups    = machine(checkGroups)
-	ownGroups = machine(checkOwnGroup)
+	groups    = machine(func(t *rapid.T) { checkPool(t, groupsOn) })
+	ownGroups = machine(func(t *rapid.T) { checkPool(t, groupApart) })
 	poolLanes = machine(func(t *rapid.T) { checkPool(t, lanes) })
 	poolKeys  = machine(func(t *rapid.T) { checkPool(t, keys) })
 	poolOnces = machine(func(t *rapid.T) { checkPool(t, onces) })

@@ -17,15 +17,17 @@ type poolMachine struct {
 	*world
 	view           // that of the step
 	views   []view // the pool first
+	name    string // of the pools
 	handler handlerKind
 	once    *once // nil for none
+	groups  []*group
 }
 
 // view is what takes tasks: the pool, a lane, or a Keyed with one of its keys.
 type view struct {
 	model *model.Pool
-	lib   face.Pool[*task]
-	plain *weir.Pool // nil for a FuncPool and a key
+	lib   face.Pool[*task] // nil for the workers of a group
+	plain *weir.Pool       // nil for a FuncPool and a key
 	goes  func(ctx context.Context, task func(ctx context.Context) error) error
 	isKey bool
 }
@@ -39,6 +41,8 @@ const (
 	lanes
 	keys
 	onces
+	groupsOn   // a pool
+	groupApart // a group with workers of its own
 )
 
 // handlerKind is what the pool does with panics.
@@ -53,9 +57,20 @@ const (
 func checkPool(t *rapid.T, kind poolKind) {
 	m := &poolMachine{world: newWorld(t)}
 	m.make(kind)
-	defer m.end(func() { m.views[0].lib.Close() })
+	defer m.end(func() {
+		if pool := m.views[0].lib; pool != nil {
+			pool.Close()
+			return
+		}
+		defer func() { _ = recover() }() // of a task: the check has ended
+		_ = wait(m.groups[0].lib)
+	})
 	m.step = "New"
-	steps(t, m.actions(), func() { m.look(); m.steps++ })
+	actions := m.actions
+	if kind >= groupsOn {
+		actions = m.groupActions
+	}
+	steps(t, actions(), func() { m.look(); m.steps++ })
 	m.finish()
 }
 
@@ -63,7 +78,7 @@ func checkPool(t *rapid.T, kind poolKind) {
 func (m *poolMachine) make(kind poolKind) {
 	t := m.t
 	m.handler = oneOf(t, []handlerKind{recording, recording, noHandler, panicking}, "handler")
-	m.closing = oneOf(t, []int{0, 10, 30, 60}, "steps before Close")
+	m.closing = oneOf(t, []int{0, 10, 30, 60, 200}, "steps before Close")
 	p := &model.Pool{
 		Limit:       between(t, 1, 4, "limit"),
 		Queue:       oneOf(t, []int{0, 1, 2, 3, 4, weir.Unbounded, 4096}, "queue"),
@@ -73,8 +88,16 @@ func (m *poolMachine) make(kind poolKind) {
 	if kind == lanes || kind == keys {
 		p.MaxWaiting = 0 // a worker may come to a cancelled task before lanes have taken all places, or not: so it is open whether there is room then
 	}
+	if kind >= groupsOn {
+		p.MaxWaiting, m.handler = math.MaxInt, recording
+	}
+	// The first tasks of a group with workers of its own have none of these, unless there is a name, or some are there from the beginning.
+	m.name = "model"
+	if kind == groupApart {
+		m.name = oneOf(t, []string{"", "", "", "model"}, "name")
+	}
 	// What is the default is not given.
-	opts := []weir.Option{weir.Name("model")}
+	opts := []weir.Option{weir.Name(m.name)}
 	if p.Queue != 4096 {
 		opts = append(opts, weir.Queue(p.Queue))
 	}
@@ -84,7 +107,7 @@ func (m *poolMachine) make(kind poolKind) {
 	if p.IdleTimeout != 10*time.Second {
 		opts = append(opts, weir.IdleTimeout(p.IdleTimeout))
 	}
-	if n := between(t, 0, p.Limit, "prestart"); n > 0 {
+	if n := between(t, 0, p.Limit, "prestart"); n > 0 && m.name != "" {
 		p.Prestart(n)
 		opts = append(opts, weir.Prestart(n))
 	}
@@ -96,6 +119,12 @@ func (m *poolMachine) make(kind poolKind) {
 		m.turn(m.views[0])
 		return
 	}
+	if kind == groupApart {
+		m.views = []view{{model: p}}
+		m.turn(m.views[0])
+		m.makeGroup(opts)
+		return
+	}
 	pool := face.New(p.Limit, (*task).run, append(opts, weir.OnError(m.recordError))...)
 	m.views = []view{{model: p, lib: pool, plain: pool.Pool, goes: pool.Go}}
 	switch kind {
@@ -105,9 +134,14 @@ func (m *poolMachine) make(kind poolKind) {
 		m.makeKeys(pool)
 	case onces:
 		m.makeOnce(pool.Pool)
-	case plainPool, funcPool:
+	case plainPool, funcPool, groupsOn, groupApart:
 	}
 	m.turn(m.views[0])
+	if kind == groupsOn {
+		for range between(t, 1, 3, "groups") {
+			m.newGroup(t)
+		}
+	}
 }
 
 // turn sets what the steps are taken on.
@@ -138,7 +172,7 @@ func (m *poolMachine) at(whole bool, step func(t *rapid.T)) func(t *rapid.T) {
 // onPanic is the handler of the pool.
 func (m *poolMachine) onPanic(p *weir.Panic) {
 	b, ok := p.Value.(*boom)
-	if !ok || p.Pool != "model" || len(p.Stack) == 0 {
+	if !ok || p.Pool != m.name || len(p.Stack) == 0 {
 		panic("a panic that is not the task's")
 	}
 	m.mu.Lock()
@@ -160,11 +194,18 @@ func (m *poolMachine) look() {
 	m.rest()
 	m.turn(m.views[0]) // not before: until the world is at rest goroutines may look
 	for i, v := range m.views {
-		if v.isKey {
+		if v.isKey || v.lib == nil {
 			continue
 		}
 		got, want := v.lib.Stats(), v.model.Stats()
-		exact := len(m.views) > 1 || v.model.Agrees(got.Workers, got.Idle)
+		exact := len(m.views) > 1
+		switch {
+		case len(m.groups) > 0: // which of their workers rest is not modelled
+			exact = got.Workers >= got.Running && got.Idle <= got.Workers && (v.model.IdleTimeout > 0 || got.Idle == 0)
+			want.Rejected = got.Rejected // only Submit promises what that counts
+		case !exact:
+			exact = v.model.Agrees(got.Workers, got.Idle)
+		}
 		want.Workers, want.Idle = got.Workers, got.Idle
 		if got != want {
 			m.fail("Stats of pool %d are\n%+v, want\n%+v", i, got, want)
@@ -205,13 +246,19 @@ func (m *poolMachine) actions() []action {
 	return actions
 }
 
-// finish lets all accepted tasks run, and closes the pool.
+// finish lets all accepted tasks run, waits for all groups, and closes the pool.
 func (m *poolMachine) finish() {
 	m.step, m.closing = "the last step", 0
 	for _, v := range m.views {
-		if !v.isKey {
+		if !v.isKey && v.lib != nil {
 			v.model.Resume()
 			v.lib.Resume()
+			m.look()
+		}
+	}
+	for _, k := range m.tasks {
+		if k.model.State == model.Away {
+			m.letBack(k)
 			m.look()
 		}
 	}
@@ -219,15 +266,23 @@ func (m *poolMachine) finish() {
 		m.letGo(live[0])
 		m.look()
 	}
-	m.close(m.t)
-	m.look()
+	for _, g := range m.groups {
+		m.waitFor(g)
+		m.look()
+	}
+	if m.views[0].lib == nil {
+		m.noWorkers()
+	} else {
+		m.close(m.t)
+		m.look()
+	}
 	m.allOver()
 }
 
 // live returns the tasks that run, those first that started first.
 func (m *poolMachine) live() (live []*task) {
 	for _, k := range m.tasks {
-		if k.model.Live() {
+		if k.model.State == model.Running {
 			live = append(live, k)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -95,6 +96,11 @@ func (m *poolMachine) release(t *rapid.T) {
 // letGo ends a task: that of Do returns an error, others return that of their own, if any, or come back from the handler
 // of their panic.
 func (m *poolMachine) letGo(k *task) {
+	if k.model.Batch != nil {
+		m.pool.EndMember(k.model, k.err)
+		k.orders <- order{do: func() {}, last: true}
+		return
+	}
 	if k.held != nil {
 		close(k.held.hold)
 		k.model.Pool.Finish(k.model)
@@ -167,7 +173,8 @@ func (m *poolMachine) exit(t *rapid.T) {
 }
 
 func (m *poolMachine) passTime(t *rapid.T) {
-	times := []time.Duration{1, 500 * time.Millisecond, 3 * time.Second, 30 * time.Second}
+	m.mayCancel()
+	times := []time.Duration{1, 500 * time.Millisecond, 3 * time.Second, 30 * time.Second, time.Minute}
 	if at, ok := m.pool.Expiry(); ok {
 		left := at - m.pool.Now
 		times = append(times, left, left+1)
@@ -183,6 +190,21 @@ func (m *poolMachine) passTime(t *rapid.T) {
 	m.pass(d)
 }
 
+func (m *poolMachine) cancelContext(t *rapid.T) {
+	m.mayCancel()
+	m.world.cancelContext(t)
+}
+
 func (m *poolMachine) shutdown(t *rapid.T) {
-	m.world.shutdown(m.drawContext(t))
+	if len(m.groups) == 0 {
+		m.world.shutdown(m.drawContext(t))
+		return
+	}
+	if m.pool.Paused {
+		notNow() // it would be open whether tasks start or are handed back
+	}
+	if slices.ContainsFunc(m.groups, func(g *group) bool { return g.model.Lined() > 0 }) {
+		notNow() // it would be open how many of them fail before their group is cancelled
+	}
+	m.world.shutdown(m.newContext(-1)) // which is done
 }

@@ -3,7 +3,6 @@ package model_test
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"strconv"
 	"time"
 
@@ -122,45 +121,6 @@ func (w *world) allOver() {
 	}
 }
 
-// endMember ends a task of a group, in one of the ways in which tasks end; if calm it returns nil.
-func (w *world) endMember(t *rapid.T, k *task, calm bool) {
-	how := 0
-	if !calm {
-		how = between(t, 0, 7, "how")
-	}
-	switch how {
-	case 5:
-		w.step = fmt.Sprintf("Goexit in task %d", k.model.ID)
-		w.pool.EndMember(k.model, weir.ErrGoexit)
-		k.orders <- order{do: runtime.Goexit}
-	case 6:
-		w.step = fmt.Sprintf("the panic of task %d", k.model.ID)
-		b := &boom{task: k.model.ID}
-		if w.pool.PanicMember(k.model, b) {
-			w.wantPanics = append(w.wantPanics, b)
-		}
-		k.orders <- order{do: func() { panic(b) }}
-	default:
-		w.step = fmt.Sprintf("the end of task %d", k.model.ID)
-		var err error
-		if how == 7 {
-			err = fmt.Errorf("returned by task %d", k.model.ID)
-		}
-		w.finishTask(k, err)
-	}
-}
-
-// finishTask makes a task return.
-func (w *world) finishTask(k *task, err error) {
-	k.err = err
-	if k.model.Batch == nil {
-		w.pool.Finish(k.model)
-	} else {
-		w.pool.EndMember(k.model, err)
-	}
-	k.orders <- order{do: func() {}, last: true}
-}
-
 // recordError keeps what OnError gets.
 func (w *world) recordError(err error) {
 	w.mu.Lock()
@@ -172,11 +132,4 @@ func (w *world) recordError(err error) {
 	}
 	id, _ := strconv.Atoi(dropped.Label)
 	w.tasks[id].drops = append(w.tasks[id].drops, dropped.Cause)
-}
-
-// recordPanic keeps what the handler of a pool gets.
-func (w *world) recordPanic(p *weir.Panic) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.panics = append(w.panics, p.Value.(*boom))
 }
