@@ -235,10 +235,12 @@ func TestShutdownRefusesAQueuedDo(t *testing.T) {
 
 func TestCloseWaitsForDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := weir.New(2)
+		p := weir.New(1)
 		v := check.NewValve()
 		var visitors, closing sync.WaitGroup
-		visitors.Go(func() { check.OK(t, p.Do(t.Context(), v.Member)) })
+		for range 2 { // one of them is queued
+			visitors.Go(func() { check.OK(t, p.Do(t.Context(), v.Member)) })
+		}
 		synctest.Wait()
 		closed := false
 		closing.Go(func() {
@@ -250,6 +252,7 @@ func TestCloseWaitsForDo(t *testing.T) {
 		v.Open()
 		closing.Wait()
 		visitors.Wait()
+		check.Equal(t, "ran", v.Ended.Load(), 2)
 	})
 }
 

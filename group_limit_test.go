@@ -60,6 +60,7 @@ func TestGroupsAreResizedLive(t *testing.T) {
 		check.OK(t, g.Wait())
 		check.Equal(t, "ran", v.Ended.Load(), 13)
 		wholeQuota(t, g, 1)
+		check.Equal(t, "limit of the pool", p.Stats().Limit, 16)
 	})
 	check.Bubble(t, "the workers of a group of its own", func(t *testing.T) {
 		g := weir.NewGroup(t.Context(), 2)

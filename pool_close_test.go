@@ -52,6 +52,7 @@ func TestPromise06CloseMayBeCalledTwiceAtOnceAndDuringSubmit(t *testing.T) {
 				synctest.Wait()
 				check.Equal(t, "over", over.Load(), 4)
 				check.Equal(t, "tasks run", v.Ended.Load(), 6)
+				p.Resize(8)
 				noWorkers(t)
 				first.end(p)
 				second.end(p)

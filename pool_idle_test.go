@@ -1,6 +1,7 @@
 package weir_test
 
 import (
+	"context"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -190,6 +191,7 @@ func TestPrestartedWorkersAreThereAtOnce(t *testing.T) {
 		synctest.Wait()
 		check.Equal(t, "workers after the idle timeout", p.Stats().Workers, 0)
 		weir.New(8, weir.Prestart(8)).Close()
+		weir.New(weir.Unbounded, weir.Prestart(8)).Close()
 		weir.New(8, weir.Prestart(0)).Close()
 	})
 }
@@ -201,7 +203,11 @@ func TestAnUnboundedQueueGivesMemoryBack(t *testing.T) {
 	}
 	p := weir.New(2, weir.Queue(weir.Unbounded))
 	defer p.Close()
-	for range 2 {
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	run := func(v *check.Valve) { v.Open(); p.Wait() }
+	handBack := func(v *check.Valve) { _, _ = p.Shutdown(done); run(v) }
+	for _, end := range []func(v *check.Valve){run, run, handBack} {
 		before := heap()
 		v := check.NewValve()
 		for range tasks {
@@ -212,10 +218,9 @@ func TestAnUnboundedQueueGivesMemoryBack(t *testing.T) {
 		if queued < before+24*uint64(tasks) {
 			t.Errorf("a queue of %d tasks takes %d bytes only: this test measures nothing", tasks, queued-before)
 		}
-		v.Open()
-		p.Wait()
+		end(v)
 		if after := heap(); after > before+1<<19 {
-			t.Errorf("%d bytes before %d tasks were queued, %d while, %d when they had run", before, tasks, queued, after)
+			t.Errorf("%d bytes before %d tasks were queued, %d while, %d when they had run, or were handed back", before, tasks, queued, after)
 		}
 	}
 }

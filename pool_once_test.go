@@ -97,11 +97,13 @@ func everyTaskOnce(t *testing.T, newPool func(int, func(int), ...weir.Option) su
 		})
 	}
 	disturb(0, func(dice *rand.Rand) { p.Resize(1 + dice.IntN(2*limit)) })
-	disturb(1, func(dice *rand.Rand) {
-		p.Pause()
-		yield(dice.IntN(8))
-		p.Resume()
-	})
+	for n := range uint64(2) {
+		disturb(1+2*n, func(dice *rand.Rand) {
+			p.Pause()
+			yield(dice.IntN(8))
+			p.Resume()
+		})
+	}
 	disturb(2, func(dice *rand.Rand) {
 		ctx, cancel := context.WithCancel(context.Background())
 		disturbing.Go(cancel)

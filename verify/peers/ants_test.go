@@ -9,6 +9,7 @@ import (
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/verify/internal/face"
 )
 
 // antsCases show what no test of the library shows as a whole.
@@ -21,7 +22,7 @@ var antsCases = cases{
 			var inside check.Gauge
 			start := time.Now()
 			for i := range tasks {
-				check.OK(t, p.give(func() { nap(&inside); sum.Add(int64(i)) }))
+				check.OK(t, p.Invoke(func() { nap(&inside); sum.Add(int64(i)) }))
 			}
 			p.Close()
 			check.Equal(t, "sum", sum.Load(), 499_500)
@@ -34,15 +35,9 @@ var antsCases = cases{
 		check.Equal(t, "limit", p.Stats().Limit, weir.Unbounded)
 		p.Resize(2)
 		check.Equal(t, "limit", p.Stats().Limit, 2)
-		v := hold(t, p.give, 10)
+		v := hold(t, p.Invoke, 10)
 		check.Equal(t, "tasks that run at once", v.Running(), 2)
 		v.Open()
-		p.Close()
-	}),
-	"OnlyWhatExceedsTheLimitCannotBeMadeBeforehand": antsBoth(func(t *testing.T, made antsMade) {
-		p := made(weir.Unbounded, weir.Prestart(3))
-		synctest.Wait()
-		check.Equal(t, "workers", p.Stats().Workers, 3)
 		p.Close()
 	}),
 	"WorkersCanBeKeptForEver": keepsWorkers(weir.IdleTimeout(math.MaxInt64)),
@@ -61,46 +56,19 @@ var antsCases = cases{
 		p.Close()
 		check.Panics(t, "weir: task must not be nil, got nil", func() { check.OK(t, p.Submit(nil)) })
 	},
-	"ResizingAClosedPoolDoesNoHarm": antsBoth(func(t *testing.T, made antsMade) {
-		p := made(2)
-		hold(t, p.give, 2).Open()
-		p.Close()
-		p.Resize(10)
-		synctest.Wait()
-		check.Equal(t, "workers", p.Stats().Workers, 0)
-		check.Error(t, p.give(func() { t.Error("a refused task ran") }), weir.ErrClosed)
-	}),
 }
 
-// antsPool is what a Pool and a FuncPool have in common. The tasks of both are functions
-// here: for the FuncPool they are the arguments.
-type antsPool struct {
-	antsControls
-	give func(task func()) error
-}
-
-type antsControls interface {
-	Close()
-	Resize(limit int)
-	Stats() weir.Stats
-}
-
-// antsMade is New or NewFunc.
-type antsMade func(limit int, opts ...weir.Option) antsPool
+// antsMade makes a Pool or a FuncPool. The tasks of both are functions here: for the FuncPool they are the arguments.
+type antsMade func(limit int, opts ...weir.Option) face.Pool[func()]
 
 // antsBoth is a case that holds for both kinds of pool.
 func antsBoth(test func(t *testing.T, made antsMade)) func(t *testing.T) {
+	run := func(task func()) { task() }
 	return func(t *testing.T) {
 		t.Log("with a Pool")
-		test(t, func(limit int, opts ...weir.Option) antsPool {
-			p := weir.New(limit, opts...)
-			return antsPool{p, p.Submit}
-		})
+		test(t, func(limit int, opts ...weir.Option) face.Pool[func()] { return face.New(limit, run, opts...) })
 		t.Log("with a FuncPool")
-		test(t, func(limit int, opts ...weir.Option) antsPool {
-			p := weir.NewFunc(limit, func(task func()) { task() }, opts...)
-			return antsPool{p, p.Invoke}
-		})
+		test(t, func(limit int, opts ...weir.Option) face.Pool[func()] { return face.NewFunc(limit, run, opts...) })
 	}
 }
 
@@ -108,7 +76,7 @@ func antsBoth(test func(t *testing.T, made antsMade)) func(t *testing.T) {
 func keepsWorkers(opts ...weir.Option) func(t *testing.T) {
 	return antsBoth(func(t *testing.T, made antsMade) {
 		p := made(10, opts...)
-		hold(t, p.give, 10).Open()
+		hold(t, p.Invoke, 10).Open()
 		time.Sleep(1000 * time.Hour)
 		synctest.Wait()
 		check.Equal(t, "idle workers", p.Stats().Idle, 10)

@@ -2,9 +2,12 @@ package peers_test
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
+
+	"github.com/64ed045f/weir"
 )
 
 // cases are tests by the names that the page has for them. Each is called in a bubble, so it may sleep, and must leave no
@@ -17,7 +20,7 @@ var casesOf = map[string]cases{
 	"conc":       concCases,
 	"ants":       antsCases,
 	"pond":       pondCases,
-	"workerpool": workerpoolCases,
+	"workerpool": {"WorkersNeverTimeOut": keepsWorkers(weir.IdleTimeout(math.MaxInt64))},
 }
 
 func TestCases(t *testing.T) {

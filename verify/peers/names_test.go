@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -56,39 +55,6 @@ func ourTests(t *testing.T) map[string]string {
 		maps.Copy(tests, found)
 	}
 	return tests
-}
-
-func TestNamesAreThoseOfTheLeaves(t *testing.T) {
-	folder := t.TempDir()
-	source := `package thing_test
-func TestMain(m *testing.M) {}
-func TestOne(t *testing.T) {}
-func BenchmarkOne(b *testing.B) { b.Run("none", func(b *testing.B) {}) }
-func ExampleThing() {}
-func helper() {}
-func TestTree(t *testing.T) {
-	t.Run("a b", func(t *testing.T) {
-		t.Run("c", func(t *testing.T) {})
-		t.Run("d", check)
-	})
-	for _, name := range names {
-		t.Run(name, func(t *testing.T) { t.Run("e", check) })
-	}
-}
-func TestTable(t *testing.T) {
-	for _, name := range names {
-		t.Run(name, func(t *testing.T) {})
-	}
-}
-`
-	check.Must(t, os.WriteFile(filepath.Join(folder, "thing_test.go"), []byte(source), 0o600))
-	names, err := peers.Names(folder)
-	check.Must(t, err)
-	want := []string{"thing.ExampleThing", "thing.TestOne", "thing.TestTable",
-		"thing.TestTree/a b/c", "thing.TestTree/a b/d", "thing.TestTree/e"}
-	if !slices.Equal(names, want) {
-		t.Errorf("names:\n%q, want\n%q", names, want)
-	}
 }
 
 // inLab returns the version of a module that the lab compares with, and its folder, or "" if it is not

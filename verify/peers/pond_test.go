@@ -72,12 +72,4 @@ var pondCases = cases{
 		v.Open()
 		check.OK(t, part.Wait())
 	},
-	"TheLimitOfThePoolStays": func(t *testing.T) {
-		p := endless(t, 10)
-		part := p.Group(t.Context(), weir.Limit(5))
-		for _, limit := range []int{7, 1, 20} {
-			part.Resize(limit)
-			check.Equal(t, "limit of the pool", p.Stats().Limit, 10)
-		}
-	},
 }
