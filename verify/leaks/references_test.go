@@ -432,14 +432,3 @@ func TestNothingIsKeptThatIsNotNeeded(t *testing.T) {
 		})
 	}
 }
-
-// A test that asks whether the library keeps nothing must be able to see what it keeps.
-func TestAPayloadThatIsKeptIsSeen(t *testing.T) {
-	var w watch
-	kept := []*payload{w.payload(), w.payload()}
-	w.payload()
-	if n := w.kept(); n != 2 {
-		t.Errorf("%d payloads are seen, not 2", n)
-	}
-	runtime.KeepAlive(kept)
-}

@@ -48,12 +48,11 @@ func (w *world) checkPlaces(p *pool) {
 }
 
 func (w *world) checkTasks(p *pool) {
-	runs, begun, roots := 0, -p.limit, -p.limit
+	runs, roots := 0, -p.limit
 	for _, t := range w.tasks {
 		if t.pool != p || !t.begun || t.state == ended {
 			continue
 		}
-		begun++
 		if w.isRoot(t) {
 			roots++
 		}
@@ -73,7 +72,7 @@ func (w *world) checkTasks(p *pool) {
 	if roots > 0 {
 		w.broken("%d more roots have begun than the limit allows", roots)
 	}
-	w.seen.Extra, w.seen.Begun = max(w.seen.Extra, p.extra), max(w.seen.Begun, begun)
+	w.seen.Extra = max(w.seen.Extra, p.extra)
 }
 
 // isRoot reports whether the task was handed over from outside, and so that no task waits for it.

@@ -15,7 +15,6 @@ type Options struct {
 type Outcome struct {
 	Problem string   // what went wrong; empty if the program ended and no invariant was broken
 	Extra   int      // the most extra places that a pool had
-	Begun   int      // the most tasks, beyond its limit, that a pool had begun and not ended
 	Trace   []string // what the tasks did
 }
 
