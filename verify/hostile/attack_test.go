@@ -34,7 +34,7 @@ func attack(tb testing.TB, set setting, flow, wire []byte) {
 		check.Equal(tb, "exempt from the limit: status", status, http.StatusOK)
 	}
 	a.end()
-	within("the visitors are answered", visits.Wait)
+	within(visits.Wait) // the visitors are answered
 	s.rest()
 	s.probe(v, url)
 	s.end()
@@ -134,8 +134,8 @@ func (s *site) probe(v *visitor, url string) {
 		})
 	}
 	if want == http.StatusOK {
-		until("all slots are taken", func() bool { return s.inside.Now.Load() == n })
+		until(func() bool { return s.inside.Now.Load() == n }) // all slots are taken
 	}
 	close(probe)
-	within("all slots are given back", visits.Wait)
+	within(visits.Wait) // all slots are given back
 }

@@ -74,7 +74,7 @@ func (c *client) hangUp() {
 
 // hear waits until the server closes the connection, and returns all that it has sent.
 func (c *client) hear() string {
-	within("the server closes a connection", func() { <-c.closed })
+	within(func() { <-c.closed }) // the server closes a connection
 	return c.heard.String()
 }
 

@@ -1,8 +1,6 @@
 package hostile_test
 
 import (
-	"fmt"
-	"os"
 	"testing"
 	"time"
 
@@ -18,18 +16,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const patience = 2 * time.Minute
 
 // within ends the program, with all stacks, if f hangs; in a bubble at once.
-func within(what string, f func()) {
-	watchdog := time.AfterFunc(patience, func() {
-		fmt.Fprintf(os.Stderr, "%s\n", check.Stacks())
-		panic("for " + patience.String() + " in vain: " + what)
-	})
-	defer watchdog.Stop()
-	f()
-}
+func within(f func()) { check.Within(patience, f) }
 
 // until waits for an event that no channel announces. In a bubble a look at it costs only the bubble's time.
-func until(what string, condition func() bool) {
-	within(what, func() {
+func until(condition func() bool) {
+	within(func() {
 		for !condition() {
 			time.Sleep(100 * time.Microsecond)
 		}

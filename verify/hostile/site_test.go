@@ -213,21 +213,21 @@ func (s *site) end() {
 	if err := s.server.Close(); err != nil && !strings.Contains(err.Error(), "use of closed") {
 		s.Error(err)
 	}
-	within("the server stops", func() {
+	within(func() { // the server stops
 		if err := <-s.served; !errors.Is(err, http.ErrServerClosed) {
 			s.Error(err)
 		}
 	})
 	s.rest()
 	if s.pool != nil {
-		within("the pool closes", s.pool.Close)
+		within(s.pool.Close) // the pool closes
 	}
 	s.balance()
 }
 
 // rest waits until nothing goes on.
 func (s *site) rest() {
-	until("all connections are closed and all requests have left", func() bool {
+	until(func() bool { // all connections are closed and all requests have left
 		return s.connections.Load() == 0 && s.left.Load() == s.arrived.Load()
 	})
 }
