@@ -77,31 +77,20 @@ func (m *poolMachine) drawParent(t *rapid.T) (context.Context, *model.Context) {
 
 func (m *poolMachine) groupActions() []action {
 	actions := []action{
-		{"go", 8, m.goOutside},
-		{"tryGo", 4, m.tryGo},
-		{"end", 12, m.endTask},
-		{"wait", 4, m.waitOutside},
-		{"cancel", 1, m.cancelGroup},
-		{"cancel context", 1, m.cancelContext},
+		{"go", 10, m.goOutside},
+		{"tryGo", 5, m.tryGo},
+		{"end", 16, m.endTask},
+		{"group wait", 5, m.waitOutside},
+		{"cancel group", 1, m.cancelGroup},
 		{"resize group", 2, m.resizeGroup},
 		{"context", 2, m.lookAtContexts},
-		{"give up", 4, m.giveUp},
-		{"come back", 6, m.comeBack},
+		{"give up", 5, m.giveUp},
+		{"come back", 8, m.comeBack},
 	}
-	if m.view.lib == nil {
-		return actions
+	if m.plain == nil {
+		return append(actions, action{"cancel", 1, m.cancelContext})
 	}
-	return append(actions, []action{
-		{"submit", 3, m.submit},
-		{"group", 1, m.newGroup},
-		{"pool wait", 1, m.wait},
-		{"pass", 1, m.passTime},
-		{"resize", 3, m.resize},
-		{"close", 1, m.close},
-		{"pause", 1, m.pause},
-		{"resume", 3, m.resume},
-		{"shutdown", 1, m.shutdown},
-	}...)
+	return append(actions, action{"group", 1, m.newGroup})
 }
 
 func (m *poolMachine) goOutside(t *rapid.T) {

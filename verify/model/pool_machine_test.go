@@ -66,11 +66,7 @@ func checkPool(t *rapid.T, kind poolKind) {
 		_ = wait(m.groups[0].lib)
 	})
 	m.step = "New"
-	actions := m.actions
-	if kind >= groupsOn {
-		actions = m.groupActions
-	}
-	steps(t, actions(), func() { m.look(); m.steps++ })
+	steps(t, m.actions(), func() { m.look(); m.steps++ })
 	m.finish()
 }
 
@@ -217,23 +213,31 @@ func (m *poolMachine) look() {
 }
 
 func (m *poolMachine) actions() []action {
-	actions := []action{
-		{"submit", 4, m.at(false, m.submit)},
+	var actions []action
+	if m.view.lib != nil {
+		actions = []action{
+			{"submit", 4, m.at(false, m.submit)},
+			{"cancel", 3, m.cancelContext},
+			{"resize", 3, m.at(true, m.resize)},
+			{"pause", 1, m.at(true, m.pause)},
+			{"resume", 2, m.at(true, m.resume)},
+			{"wait", 2, m.at(true, m.wait)},
+			{"pass", 4, m.passTime},
+			{"close", 1, m.at(true, m.close)},
+			{"shutdown", 1, m.at(true, m.shutdown)},
+		}
+	}
+	if len(m.groups) > 0 {
+		return append(actions, m.groupActions()...)
+	}
+	actions = append(actions, []action{
 		{"submitContext", 4, m.at(false, m.submitContext)},
 		{"trySubmit", 4, m.at(false, m.trySubmit)},
 		{"burst", 2, m.at(false, m.burst)},
 		{"release", 10, m.release},
 		{"panic", 2, m.panic},
 		{"exit", 2, m.exit},
-		{"cancel", 3, m.cancelContext},
-		{"resize", 3, m.at(true, m.resize)},
-		{"pause", 1, m.at(true, m.pause)},
-		{"resume", 2, m.at(true, m.resume)},
-		{"wait", 2, m.at(true, m.wait)},
-		{"pass", 4, m.passTime},
-		{"close", 1, m.at(true, m.close)},
-		{"shutdown", 1, m.at(true, m.shutdown)},
-	}
+	}...)
 	if m.plain != nil {
 		actions = append(actions, action{"do", 4, m.at(true, m.do)}, action{"go", 4, m.at(false, m.goTask)})
 	}
