@@ -1,7 +1,6 @@
 package programs
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -73,10 +72,4 @@ func (j Judge) Tell(p *Program, v Verdict, length time.Duration) string {
 		return false
 	}, time.Now().Add(length))
 	return fmt.Sprintf("%v\n%v\n%s\n%s\nsmaller:\n%v\n%s", v.Wrong, p, p.JSON(), v.report, small, small.JSON())
-}
-
-// Read returns the program with this JSON.
-func Read(text []byte) (*Program, error) {
-	p := &Program{}
-	return p, json.Unmarshal(text, p)
 }

@@ -143,7 +143,7 @@ func (p *Program) clone() *Program {
 	return &c
 }
 
-// JSON is what [Read] reads.
+// JSON is the program for a user to run it again.
 func (p *Program) JSON() string {
 	text, err := json.Marshal(p)
 	if err != nil {

@@ -54,9 +54,9 @@ func judge() programs.Judge { return programs.Judge{Patience: drawn.Patience()} 
 
 func TestProgramsEndAsOnPlainGoroutines(t *testing.T) {
 	if *given != "" {
-		p, err := programs.Read([]byte(*given))
-		check.Must(t, err)
-		test(t, p, drawn.Times())
+		var p programs.Program
+		check.Must(t, json.Unmarshal([]byte(*given), &p))
+		test(t, &p, drawn.Times())
 		return
 	}
 	most := programs.Excess{}

@@ -34,13 +34,11 @@ var (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// checkers are the tests that take part, each in a folder of this module.
-var checkers = []struct{ folder, test string }{
-	{"history", "TestEveryHistoryIsThatOfASequentialPool"},
-	{"hostile", "TestOfManyRequestsAtOnceEachIsServedOrRefusedOnce"},
-	{"programs", "TestProgramsEndAsOnPlainGoroutines"},
-	{"worlds", "TestEachWorldComesToRestWithAllItsPlaces"},
-}
+// checkers are the folders of this module that take part, each with one of the tests.
+var (
+	checkers = []string{"history", "hostile", "programs", "worlds"}
+	tests    = "^Test(EveryHistoryIs|OfManyRequestsAtOnce|ProgramsEndAs|EachWorldComes)"
+)
 
 // setting is a way to run them.
 type setting struct {
@@ -74,8 +72,8 @@ func TestSoak(t *testing.T) {
 				t.Skip("without -soak.race, or on another system")
 			}
 			for _, c := range checkers {
-				t.Run(c.folder, func(t *testing.T) {
-					text, err := s.run(t.Context(), dir, c.folder, c.test, share)
+				t.Run(c, func(t *testing.T) {
+					text, err := s.run(t.Context(), dir, c, share)
 					if err != nil {
 						t.Errorf("BROKEN: %v; it began at -soak.seed %d\n%s", err, *seed, text)
 					}
@@ -90,8 +88,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// run runs a test of a folder under the setting, from a program in dir, and returns what it has said.
-func (s *setting) run(ctx context.Context, dir, folder, test string, share time.Duration) (string, error) {
+// run runs the test of a folder under the setting, from a program in dir, and returns what it has said.
+func (s *setting) run(ctx context.Context, dir, folder string, share time.Duration) (string, error) {
 	program := filepath.Join(dir, folder)
 	if s.build != nil {
 		program += "-" + s.name
@@ -106,7 +104,7 @@ func (s *setting) run(ctx context.Context, dir, folder, test string, share time.
 	const overrun = 5 * time.Minute // of a slow machine
 	ctx, cancel := context.WithTimeout(ctx, share+overrun)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "-test.v", "-test.timeout=0", "-test.run=^"+test+"$", fmt.Sprintf("-%s.for=%v", folder, share),
+	cmd := exec.CommandContext(ctx, program, "-test.v", "-test.timeout=0", "-test.run="+tests, fmt.Sprintf("-%s.for=%v", folder, share),
 		fmt.Sprintf("-%s.seed=%d", folder, *seed), fmt.Sprintf("-%s.patience=%v", folder, *patience))
 	cmd.Dir, cmd.Env = filepath.Join("..", folder), append(os.Environ(), s.env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) } // it prints its stacks
@@ -137,13 +135,9 @@ func TestSoakFindsPlantedBugs(t *testing.T) {
 	} {
 		t.Run(find.bug, func(t *testing.T) {
 			t.Setenv(plant.Env, find.bug)
-			for _, c := range checkers {
-				if c.folder != find.checker {
-					continue
-				}
-				if text, err := settings[0].run(t.Context(), dir, c.folder, c.test, time.Minute); err == nil || !regexp.MustCompile(find.breach).MatchString(text) {
-					t.Errorf("it was not found, or by something else: %v\n%s", err, text)
-				}
+			text, err := settings[0].run(t.Context(), dir, find.checker, time.Minute)
+			if err == nil || !regexp.MustCompile(find.breach).MatchString(text) {
+				t.Errorf("it was not found, or by something else: %v\n%s", err, text)
 			}
 		})
 	}
