@@ -109,16 +109,21 @@ func TestLimitBoundsAGroupOnASharedPool(t *testing.T) {
 			groups.Go(func() {
 				var running check.Gauge
 				g := p.Group(context.Background(), weir.Limit(limit))
+				r := weir.NewResults[int](g)
+				task := func(context.Context) error {
+					running.Enter()
+					runtime.Gosched()
+					running.Leave()
+					return nil
+				}
 				for range check.Scale(20, 5) {
-					for range 200 {
-						g.Go(func(context.Context) error {
-							running.Enter()
-							runtime.Gosched()
-							running.Leave()
-							return nil
-						})
+					for range 100 {
+						g.Go(task)
+						r.Go(func(ctx context.Context) (int, error) { return 1, task(ctx) })
 					}
-					check.OK(t, g.Wait())
+					found, err := r.Wait()
+					check.OK(t, err)
+					check.Equal(t, "results", len(found), 100)
 				}
 				if peak := running.Peak.Load(); peak > int64(limit) {
 					t.Errorf("%d ran at once, the limit is %d", peak, limit)

@@ -170,6 +170,10 @@ func TestALimitMayBeAMillionOrNone(t *testing.T) {
 			p.Wait()
 			check.Equal(t, "limit", p.Stats().Limit, limit)
 			p.Resize(limit)
+			p.Resize(2)
+			v := block(t, p, 2)
+			check.Error(t, p.TrySubmit(nothing), weir.ErrFull)
+			v.Open()
 			p.Close()
 		})
 	}

@@ -57,7 +57,7 @@ func TestEveryHistoryIsThatOfASequentialPool(t *testing.T) {
 
 // watched plays a script. If the script hangs, it ends the program, with all stacks.
 func watched(s *script) *round {
-	watchdog := time.AfterFunc(drawn.Patience(), func() {
+	watchdog := time.AfterFunc(*drawn.Patience, func() {
 		debug.SetTraceback("all")
 		panic(fmt.Sprintf("a history hangs: %v\n%.5000s", s, fmt.Sprint(s.clients)))
 	})

@@ -26,17 +26,6 @@ func keys() int {
 	return *keyCount
 }
 
-// caller is the key and the priority of a request, which are not in a header: they are what a function of the
-// user makes of it.
-type caller struct {
-	key      string
-	priority int
-}
-
-type callerKey struct{}
-
-func callerOf(r *http.Request) caller { return r.Context().Value(callerKey{}).(caller) }
-
 // lobby is a Limiter in a bubble. Its handlers run until the test lets them go.
 type lobby struct {
 	*weirhttp.Limiter
@@ -52,9 +41,7 @@ func newLobby(tb testing.TB, n, waiting int, opts ...weirhttp.Option) *lobby {
 		<-b.leave
 		b.how()
 	}), n, append([]weirhttp.Option{
-		weirhttp.PerKey(1, func(r *http.Request) string { return callerOf(r).key }),
-		weirhttp.Priority(func(r *http.Request) int { return callerOf(r).priority }),
-		weirhttp.Queue(waiting), weirhttp.MaxWait(forever),
+		weirhttp.PerKey(1, keyOf), weirhttp.Priority(priority), weirhttp.Queue(waiting), weirhttp.MaxWait(forever),
 	}, opts...)...)
 	return b
 }
@@ -67,9 +54,10 @@ func (b *lobby) come(ctx context.Context, key string, priority int) {
 // call has a request come, waits for its end, and returns the status.
 func (b *lobby) call(ctx context.Context, key string, priority int) int {
 	defer func() { _ = recover() }()
-	w := httptest.NewRecorder()
-	ctx = context.WithValue(ctx, callerKey{}, caller{key, priority})
-	b.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody))
+	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
+	r.Header.Set("Key", key)
+	r.Header.Set("Priority", strconv.Itoa(priority))
+	b.ServeHTTP(w, r)
 	return w.Code
 }
 

@@ -40,17 +40,19 @@ type setting struct {
 var settings = []setting{
 	{name: "limit"},
 	{name: "keys", opts: []weirhttp.Option{
-		weirhttp.PerKey(2, func(r *http.Request) string { return r.Header.Get("Key") }),
+		weirhttp.PerKey(2, keyOf),
 		weirhttp.PerKeyQueue(1),
 		weirhttp.Priority(priority),
 	}},
 	{name: "newest first", opts: []weirhttp.Option{weirhttp.NewestFirst(), weirhttp.Priority(priority)}},
 	{name: "on a pool", pool: true, opts: []weirhttp.Option{
-		weirhttp.PerKey(2, func(r *http.Request) string { return r.Header.Get("Key") }),
+		weirhttp.PerKey(2, keyOf),
 	}},
 	{name: "do", pool: true, do: true, bare: true},
 	{name: "limit before do", pool: true, do: true},
 }
+
+func keyOf(r *http.Request) string { return r.Header.Get("Key") }
 
 func priority(r *http.Request) int {
 	n, _ := strconv.Atoi(r.Header.Get("Priority"))

@@ -30,16 +30,6 @@ var antsCases = cases{
 			check.Equal(t, "time", time.Since(start), tasks/workers*time.Millisecond)
 		}
 	}),
-	"AnUnlimitedPoolCanBeGivenALimit": antsBoth(func(t *testing.T, made antsMade) {
-		p := made(weir.Unbounded)
-		check.Equal(t, "limit", p.Stats().Limit, weir.Unbounded)
-		p.Resize(2)
-		check.Equal(t, "limit", p.Stats().Limit, 2)
-		v := hold(t, p.Invoke, 10)
-		check.Equal(t, "tasks that run at once", v.Running(), 2)
-		v.Open()
-		p.Close()
-	}),
 	"WorkersCanBeKeptForEver": keepsWorkers(weir.IdleTimeout(math.MaxInt64)),
 	"TheLastOfTwoIdleTimesCounts": func(t *testing.T) {
 		short, ever := weir.IdleTimeout(100*time.Millisecond), weir.IdleTimeout(math.MaxInt64)

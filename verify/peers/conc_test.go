@@ -27,22 +27,6 @@ var concCases = cases{
 			t.Errorf("stack:\n%s", p.Stack)
 		}
 	},
-	"ResultsKeepTheMaximum": func(t *testing.T) {
-		for _, limit := range []int{1, 10, 100} {
-			r := weir.NewResults[int](weir.NewGroup(t.Context(), limit, weir.Queue(0)))
-			var running check.Gauge
-			var want []int
-			for i := range 10 * limit {
-				want = append(want, i)
-				r.Go(func(context.Context) (int, error) { nap(&running); return i, nil })
-			}
-			found, err := r.Wait()
-			check.OK(t, err)
-			check.Equal(t, "no result is lost", slices.Equal(found, want), true)
-			check.Equal(t, "ran at most", running.Peak.Load(), int64(limit))
-			check.Equal(t, "run at the end", running.Now.Load(), 0)
-		}
-	},
 	"IteratorIsUsedAgain": func(t *testing.T) {
 		limit := par.Limit(9)
 		for _, items := range []int{3, 9, 20} {

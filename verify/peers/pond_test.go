@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/64ed045f/weir"
@@ -55,21 +54,5 @@ var pondCases = cases{
 		part.Go(func(ctx context.Context) error { return timed(ctx, 1) })
 		check.OK(t, part.Wait())
 		check.OK(t, whole.Wait())
-	},
-	"APartMayHaveMoreThanItsPool": func(t *testing.T) {
-		p := endless(t, 2)
-		part := p.Group(t.Context(), weir.Limit(3))
-		v := check.NewValve()
-		for range 3 {
-			part.Go(v.Member)
-		}
-		check.Equal(t, "a fourth is accepted", part.TryGo(v.Member), false)
-		synctest.Wait()
-		check.Equal(t, "tasks that run", p.Stats().Running, 2)
-		p.Resize(10)
-		synctest.Wait()
-		check.Equal(t, "tasks that run in a larger pool", p.Stats().Running, 3)
-		v.Open()
-		check.OK(t, part.Wait())
 	},
 }

@@ -50,13 +50,13 @@ func test(t *testing.T, p *programs.Program, times int) {
 	}
 }
 
-func judge() programs.Judge { return programs.Judge{Patience: drawn.Patience()} }
+func judge() programs.Judge { return programs.Judge{Patience: *drawn.Patience} }
 
 func TestProgramsEndAsOnPlainGoroutines(t *testing.T) {
 	if *given != "" {
 		var p programs.Program
 		check.Must(t, json.Unmarshal([]byte(*given), &p))
-		test(t, &p, drawn.Times())
+		test(t, &p, *drawn.Times)
 		return
 	}
 	most := programs.Excess{}

@@ -19,27 +19,23 @@ const SpinEnv = "WEIR_SPIN"
 
 // Rounds are flags of a test.
 type Rounds struct {
-	seed             *uint64
-	number, times    *int
-	length, patience *time.Duration
+	Times    *int           // how often each round is made
+	Patience *time.Duration // after which a round hangs
+	seed     *uint64
+	number   *int
+	length   *time.Duration
 }
 
 // Flags defines the flags of a checker: -name.seed and so on. It loses its patience with a round that hangs for so long.
 func Flags(name string, patience time.Duration) Rounds {
 	return Rounds{
+		flag.Int(name+".times", 1, "repeat each round so often"),
+		flag.Duration(name+".patience", patience, "a round in which nothing happens for so long hangs"),
 		flag.Uint64(name+".seed", 0, "the seed of the first round; 0 stands for any"),
 		flag.Int(name+".n", 0, "make so many rounds; 0 stands for as many as the time allows"),
-		flag.Int(name+".times", 1, "repeat each round so often"),
 		flag.Duration(name+".for", 0, "how long to go on; 0 stands for some seconds"),
-		flag.Duration(name+".patience", patience, "a round in which nothing happens for so long hangs"),
 	}
 }
-
-// Times is how often each round is made.
-func (r Rounds) Times() int { return *r.times }
-
-// Patience is after how long a round hangs.
-func (r Rounds) Patience() time.Duration { return *r.patience }
 
 // Each calls round with one seed after the other, until the test has failed or the time is over: the usual one,
 // unless a flag says otherwise. It fails the test if the process holds more and more.
@@ -57,7 +53,7 @@ func (r Rounds) Each(t *testing.T, usual time.Duration, round func(seed uint64))
 	var series []Vitals
 	begin, n := time.Now(), 0
 	for ; !t.Failed() && (n < *r.number || *r.number == 0 && time.Since(begin) < length); n++ {
-		for range *r.times {
+		for range *r.Times {
 			round(seed + uint64(n))
 		}
 		if *r.number == 0 && length >= long && time.Since(begin) > length*time.Duration(len(series))/looks {
