@@ -3,6 +3,6 @@
 // also if the process holds more and more.
 //
 //	go test ./soak -v -timeout 0 -soak.for 10m                                    every checker under every setting but race
-//	go test ./soak -v -timeout 0 -soak.for 1m -run 'TestSoak/gogc1|plain/history' some of them
+//	go test ./soak -v -timeout 0 -soak.for 1m -run 'TestSoak/gogc1/(history|worlds)' some of them
 //	go test ./soak -v -timeout 0 -soak.for 1m -soak.race -run TestSoak/race       with the race detector
 package soak
