@@ -46,7 +46,7 @@ func lab(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return behaviour.Child(args[1], args[2])
 	}
 	if len(args) == 3 && args[0] == overload.Flag {
-		return overload.Child(args[1], args[2], os.Stdin, stdout, stderr)
+		return overload.Child(args[1], args[2], stdout, stderr)
 	}
 	o, err := parse(args, stderr)
 	switch {

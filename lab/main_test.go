@@ -46,15 +46,6 @@ func read(t *testing.T, dir string) record.File {
 	return f
 }
 
-// figures are those of a result, by unit.
-func figures(r record.Result) map[string]float64 {
-	list := map[string]float64{}
-	for _, v := range r.Values {
-		list[v.Unit] = v.Value
-	}
-	return list
-}
-
 // found are the files in a folder whose names match the pattern.
 func found(t *testing.T, dir, pattern string) []string {
 	t.Helper()
@@ -139,7 +130,7 @@ func TestJSONHasOneResultALineAndARunAFolderOfItsOwn(t *testing.T) {
 	}
 	for _, line := range lines[1:] {
 		var r record.Result
-		if err := json.Unmarshal([]byte(line), &r); err != nil || r.ID.Peer == "" || figures(r)["ns/op"] <= 0 {
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.ID.Peer == "" || !(r.Value("ns/op") > 0) {
 			t.Errorf("%s: %+v (%v)", line, r, err)
 		}
 	}
@@ -150,19 +141,19 @@ func TestWhatIsInUseIsThatOfTheBuffersAndOfThePools(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	call(t, 0, "-run", "^(reuse/sizes|dispatch/idlepools)", "-peer", "new,sync.Pool,ants", "-rounds", "1", "-out", dir)
-	of := map[string]map[string]float64{}
+	of := map[string]record.Result{}
 	for _, r := range read(t, dir).Results {
-		of[r.ID.Peer] = figures(r)
+		of[r.ID.Peer] = r
 	}
 	// A pool that does not look at sizes comes to hold 64 large buffers for each goroutine.
-	if kept, made := of["sync.Pool"]["heap-B"], of["new"]["heap-B"]; made < 1<<20 || kept < 2*made {
+	if kept, made := of["sync.Pool"].Value("heap-B"), of["new"].Value("heap-B"); !(made >= 1<<20 && kept >= 2*made) {
 		t.Errorf("%v", of)
 	}
-	if n := of["ants"]["goroutines/pool"]; n < 1 || n > 10 {
+	if n := of["ants"].Value("goroutines/pool"); !(n >= 1 && n <= 10) {
 		t.Errorf("%v goroutines in an idle pool of ants", n)
 	}
 	// Each request has 1 KB besides.
-	if kept, made := of["sync.Pool"]["B/op"], of["new"]["B/op"]; kept < 1024 || made < 2*kept {
+	if kept, made := of["sync.Pool"].Value("B/op"), of["new"].Value("B/op"); !(kept >= 1024 && made >= 2*kept) {
 		t.Errorf("%v", of)
 	}
 }
@@ -207,19 +198,18 @@ func TestAServerIsOverloadedInProcessesOfItsOwn(t *testing.T) {
 	out, _ := call(t, 0, "-suite", "http", "-peer", "weir.Limit,go", "-rounds", "1", "-out", dir)
 	contains(t, out, "served in time", "% of capacity", "| weir.Limit ")
 	for _, r := range read(t, dir).Results {
-		figures := figures(r)
 		limited := r.ID.Peer == "weir.Limit"
 		if r.ID.Peer == suite.JustEnough {
-			if figures["sent/s"] > 1100 {
-				t.Errorf("%s is offered more than the capacity: %v", r.ID.Peer, figures)
+			if !(r.Value("sent/s") <= 1100) {
+				t.Errorf("%s is offered more than the capacity: %v", r.ID.Peer, r.Values)
 			}
 			continue
 		}
-		if limited != (figures["peak-running"] <= 20) || limited != (figures["refused/s"] > 0) {
-			t.Errorf("%s: %v", r.ID.Peer, figures)
+		if limited != (r.Value("peak-running") <= 20) || limited != (r.Value("refused/s") > 0) {
+			t.Errorf("%s: %v", r.ID.Peer, r.Values)
 		}
-		if figures["ns/op"] <= 0 || figures["other"] != 0 || figures["broken"] != 0 || figures["lost"] != 0 || figures["growth"] <= 0 {
-			t.Errorf("%s: %v", r.ID.Peer, figures)
+		if !(r.Value("ns/op") > 0 && r.Value("growth") > 0) || r.Value("other") != 0 || r.Value("broken") != 0 || r.Value("lost") != 0 {
+			t.Errorf("%s: %v", r.ID.Peer, r.Values)
 		}
 		for _, key := range []string{"good-curve", "memory-curve"} {
 			if points := strings.Fields(record.Find(r.Notes, key)); len(points) < 4 {

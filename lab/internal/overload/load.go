@@ -1,53 +1,63 @@
 package overload
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
 	"net"
+	"os"
 	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// A Tally counts what the clients have seen. A latency begins when a request was due, so a request that waits
+// A tally counts what the clients have seen. A latency begins when a request was due, so a request that waits
 // at the client does not seem faster.
-type Tally struct {
+type tally struct {
 	// In the measured span, by the time of the answer:
-	Good    int // served within the patience
-	Served  int // status 200
-	Refused int // status 503, as expected
-	Other   int // any other answer
-	Failed  int // no answer: the connection broke, or could not be opened
-	Sent    int // by the time of sending
-	Unsent  int // not sent: no connection was free before the patience had passed
+	served, refused []time.Duration // latencies of answers with status 200, and of those with 503 as expected
+	good            int             // served within the patience
+	curve           []int           // good answers in each interval
+	other           int             // any other answer
+	broken          int             // no answer: the connection broke, or could not be opened
 
-	ServedLatency, RefusedLatency Latency
+	sent   int             // by the time of sending
+	unsent int             // not sent: no connection was free before the patience had passed
+	lag    []time.Duration // between due time and sending, of requests that found a connection
 
-	// Lag is the delay between due time and sending, for requests that found a connection.
-	Lag Latency
-
-	// Curve has the number of good answers in each interval.
-	Curve []int
-
-	// Answered counts all answers, including those after the measured span.
-	Answered int
+	answered int // all answers, including those after the measured span
 }
 
-// A Latency is the distribution of some latencies.
-type Latency struct{ Median, P99, Max time.Duration }
-
-func latencyOf(samples []time.Duration) Latency {
-	if len(samples) == 0 {
-		return Latency{}
+// report adds the figures.
+func (t *tally) report(o order, r *record.Result) {
+	seconds := o.Length.Seconds()
+	r.Add("ns/op", float64(o.Length)/float64(max(t.good, 1)))
+	r.Add("good/s", float64(t.good)/seconds)
+	r.Add("good-%", 100*float64(t.good)/seconds/o.Capacity())
+	r.Add("served/s", float64(len(t.served))/seconds)
+	r.Add("refused/s", float64(len(t.refused))/seconds)
+	r.Add("sent/s", float64(t.sent)/seconds)
+	r.Add("unsent/s", float64(t.unsent)/seconds)
+	latency := func(what string, all []time.Duration) {
+		if len(all) > 0 {
+			slices.Sort(all)
+			r.Add(what+"p50-ns", float64(all[len(all)/2]))
+			r.Add(what+"p99-ns", float64(all[len(all)*99/100]))
+			r.Add(what+"max-ns", float64(all[len(all)-1]))
+		}
 	}
-	slices.Sort(samples)
-	at := func(share float64) time.Duration {
-		return samples[min(len(samples)-1, int(share*float64(len(samples))))]
+	latency("", t.served)
+	latency("refused-", t.refused)
+	latency("lag-", t.lag)
+	r.Add("other", float64(t.other))
+	r.Add("broken", float64(t.broken))
+	r.Add("answered", float64(t.answered))
+	var good curve
+	for k, n := range t.curve {
+		good.add(time.Duration(k)*o.Interval()+o.Interval()/2, float64(n)/o.Interval().Seconds())
 	}
-	return Latency{at(0.5), at(0.99), samples[len(samples)-1]}
+	r.Notes = append(r.Notes, good.note("good-curve"))
 }
 
 const (
@@ -65,7 +75,7 @@ const (
 // is due, on a free connection or a new one. If the maximum number of connections is in use, the request waits.
 type clients struct {
 	order
-	begin time.Time
+	address string
 
 	mu      sync.Mutex
 	idle    []*client // the last one used is used again first
@@ -74,38 +84,35 @@ type clients struct {
 	pending int             // requests sent, or about to be sent
 	ended   bool            // no more requests come
 	done    chan struct{}   // closed when ended and nothing is pending
+	tally   tally
 
 	dials *rate.Limiter
-
-	tally                Tally
-	served, refused, lag []time.Duration
 }
 
 // offer is the main function of the load.
-func offer(o order, stdout io.Writer) error {
-	perSecond := opened * float64(o.Setup.Rate)
+func offer(o order, r *record.Result) error {
+	perSecond := opened * float64(o.Rate)
 	g := &clients{
-		order: o, begin: time.Unix(0, o.Start), done: make(chan struct{}),
+		order: o, done: make(chan struct{}), tally: tally{curve: make([]int, o.Points())},
 		dials: rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond*(10*pace).Seconds()))),
 	}
-	g.tally.Curve = make([]int, g.Setup.Points())
+	for deadline := time.Now().Add(dialTimeout); g.address == ""; time.Sleep(pace) {
+		address, err := os.ReadFile(o.At)
+		if err != nil && time.Now().After(deadline) {
+			return err
+		}
+		g.address = string(address)
+	}
 	if err := g.warm(); err != nil {
 		return err
 	}
-	time.Sleep(time.Until(g.begin))
-	told := false
+	time.Sleep(time.Until(g.Start))
 	for k := 0; ; {
-		now := time.Since(g.begin)
-		for ; g.due(k) <= now && g.due(k) < g.Setup.Length+tail; k++ {
+		now := time.Since(g.Start)
+		for ; g.due(k) <= now && g.due(k) < g.Length+tail; k++ {
 			g.send(g.due(k), now)
 		}
-		if !told && now >= g.Setup.Length {
-			told = true
-			if _, err := fmt.Fprintln(stdout, over); err != nil {
-				return err
-			}
-		}
-		if now >= g.Setup.Length+tail {
+		if now >= g.Length+tail {
 			break
 		}
 		time.Sleep(max(g.due(k)-now, pace))
@@ -117,13 +124,13 @@ func offer(o order, stdout io.Writer) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.tally.ServedLatency, g.tally.RefusedLatency, g.tally.Lag = latencyOf(g.served), latencyOf(g.refused), latencyOf(g.lag)
-	return json.NewEncoder(stdout).Encode(g.tally)
+	g.tally.report(o, r)
+	return nil
 }
 
 // due returns when to send the k-th request.
 func (g *clients) due(k int) time.Duration {
-	return time.Duration(float64(k) / float64(g.Setup.Rate) * float64(time.Second))
+	return time.Duration(float64(k) / float64(g.Rate) * float64(time.Second))
 }
 
 // send sends a request that is due, if there is a connection for it.
@@ -137,8 +144,8 @@ func (g *clients) send(due, now time.Duration) {
 		g.begins(c, due, now)
 		g.mu.Unlock()
 		c.write()
-	case now-due > g.Setup.Patience: // the load was too late to send it
-		g.tally.Unsent++
+	case now-due > g.Patience: // the load was too late to send it
+		g.tally.unsent++
 		g.mu.Unlock()
 	case g.mayDial():
 		g.conns++
@@ -155,14 +162,14 @@ func (g *clients) send(due, now time.Duration) {
 // mayDial reports whether one more connection may be opened now. A connection costs as much as several
 // requests. Without a bound on the rate of new connections, so many of them would follow a short stall of the
 // machine that the stall would last.
-func (g *clients) mayDial() bool { return g.conns < g.Setup.Conns && g.dials.Allow() }
+func (g *clients) mayDial() bool { return g.conns < g.Conns && g.dials.Allow() }
 
 // opened is the largest share of requests for which a connection is opened.
 const opened = 0.1
 
 // warmed returns how many connections are open when the load begins: several times as many requests as a
 // server with a limit may have.
-func (g *clients) warmed() int { return min(g.Setup.Conns, 10*g.Setup.Slots) }
+func (g *clients) warmed() int { return min(g.Conns, 10*g.Slots) }
 
 // warm opens the first connections.
 func (g *clients) warm() error {
@@ -184,19 +191,19 @@ func (g *clients) warm() error {
 func (g *clients) begins(c *client, due, now time.Duration) {
 	c.busy, c.due = true, due
 	g.pending++
-	if now < g.Setup.Length {
-		g.tally.Sent++
-		g.lag = append(g.lag, now-due)
+	if now < g.Length {
+		g.tally.sent++
+		g.tally.lag = append(g.tally.lag, now-due)
 	}
 }
 
 // answered counts an answer. again reports whether the client has another request to send; if not, kept
 // reports whether it keeps the connection.
 func (g *clients) answered(c *client, status int, keep bool) (again, kept bool) {
-	now := time.Since(g.begin)
+	now := time.Since(g.Start)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.tally.Answered++
+	g.tally.answered++
 	g.count(now, now-c.due, status)
 	c.busy = false
 	g.pending--
@@ -208,14 +215,14 @@ func (g *clients) answered(c *client, status int, keep bool) (again, kept bool) 
 	for len(g.waiting) > 0 {
 		due := g.waiting[0]
 		g.waiting = g.waiting[1:]
-		if now-due > g.Setup.Patience {
-			g.tally.Unsent++
+		if now-due > g.Patience {
+			g.tally.unsent++
 			continue
 		}
 		c.busy, c.due = true, due
 		g.pending++
-		if now < g.Setup.Length {
-			g.tally.Sent++
+		if now < g.Length {
+			g.tally.sent++
 		}
 		return true, true
 	}
@@ -225,22 +232,20 @@ func (g *clients) answered(c *client, status int, keep bool) (again, kept bool) 
 
 // count counts an answer. The caller holds mu.
 func (g *clients) count(now, latency time.Duration, status int) {
-	if now >= g.Setup.Length {
+	if now >= g.Length {
 		return
 	}
 	switch status {
 	case 200:
-		g.tally.Served++
-		g.served = append(g.served, latency)
-		if latency <= g.Setup.Patience {
-			g.tally.Good++
-			g.tally.Curve[min(int(now/g.Setup.Interval()), len(g.tally.Curve)-1)]++
+		g.tally.served = append(g.tally.served, latency)
+		if latency <= g.Patience {
+			g.tally.good++
+			g.tally.curve[min(int(now/g.Interval()), len(g.tally.curve)-1)]++
 		}
 	case 503:
-		g.tally.Refused++
-		g.refused = append(g.refused, latency)
+		g.tally.refused = append(g.tally.refused, latency)
 	default:
-		g.tally.Other++
+		g.tally.other++
 	}
 }
 
@@ -255,8 +260,8 @@ func (g *clients) broken(c *client) {
 	}
 	c.busy = false
 	g.pending--
-	if time.Since(g.begin) < g.Setup.Length {
-		g.tally.Failed++
+	if time.Since(g.Start) < g.Length {
+		g.tally.broken++
 	}
 	g.ends()
 }
@@ -266,7 +271,7 @@ func (g *clients) end() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.ended = true
-	g.tally.Unsent += len(g.waiting)
+	g.tally.unsent += len(g.waiting)
 	g.waiting = nil
 	g.ends()
 }
@@ -286,7 +291,7 @@ func (g *clients) ends() {
 const dialTimeout = 10 * time.Second
 
 func (c *client) dial() (err error) {
-	c.conn, err = net.DialTimeout("tcp", c.all.Address, dialTimeout)
+	c.conn, err = net.DialTimeout("tcp", c.all.address, dialTimeout)
 	return err
 }
 

@@ -3,17 +3,21 @@
 package overload
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/64ed045f/weir/lab/internal/child"
+	"github.com/64ed045f/weir/lab/internal/record"
 )
 
 // A Setup describes a server and its load.
@@ -41,18 +45,6 @@ func (s Setup) Points() int { return int(max(1, min(30, s.Length/(100*time.Milli
 // Interval returns the time between two points of a curve.
 func (s Setup) Interval() time.Duration { return s.Length / time.Duration(s.Points()) }
 
-// An Outcome is the result for one server.
-type Outcome struct {
-	Load   Tally
-	Server Report
-
-	// ServerCPU and LoadCPU are the processor times of the two processes, from start to end.
-	ServerCPU, LoadCPU time.Duration
-
-	// Lost counts requests that the server has accepted, and whose clients got no answer.
-	Lost int
-}
-
 // Flag is the first argument of a process that must call [Child] with the other arguments.
 const Flag = "-overload"
 
@@ -62,151 +54,75 @@ const (
 	partLoad   = "load"
 )
 
-// over is the line with which the load reports the end of the measured span. The load goes on for a moment,
-// so that the server has to shut down under load.
-const over = "over"
-
-// order is what the lab tells a process to do.
+// order is what the lab tells both processes.
 type order struct {
-	Setup   Setup
-	Address string // of the server, for the load
-	Start   int64  // when the load begins, nanoseconds since 1970
+	Setup
+	Start time.Time // when the measured span begins
+	At    string    // the file in which the load finds the server's address
 }
 
-// warming is how long the load has to start and to open its first connections.
-const warming = 300 * time.Millisecond
+// over returns when the measured span is over. The load goes on for a moment, so that the server has to shut down under load.
+func (o order) over() time.Time { return o.Start.Add(o.Length) }
 
-// Run starts a server and its load by command, with [Flag] and the arguments of [Child]. It shuts the server
-// down at the end of the measured span.
-func Run(ctx context.Context, command child.Command, setup Setup) (Outcome, error) {
-	// If one of the two fails, Run kills the other.
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var outcome Outcome
-	server, err := start(ctx, command, partServer, order{Setup: setup})
+// starting is how long both processes have to start, and the load to open its first connections.
+const starting = 500 * time.Millisecond
+
+// Run starts a server and its load by command, with [Flag] and the arguments of [Child], and returns their figures.
+func Run(ctx context.Context, command child.Command, setup Setup) (_ record.Result, err error) {
+	folder, err := os.MkdirTemp("", "weir-lab-")
 	if err != nil {
-		return outcome, err
+		return record.Result{}, err
 	}
-	defer server.end(cancel)
-	address, err := server.line()
-	if err != nil {
-		return outcome, err
-	}
-	begin := time.Now().Add(warming)
-	load, err := start(ctx, command, partLoad, order{Setup: setup, Address: address, Start: begin.UnixNano()})
-	if err != nil {
-		return outcome, err
-	}
-	defer load.end(cancel)
-	if line, err := load.line(); err != nil || line != over {
-		return outcome, errors.Join(fmt.Errorf("the load said %q", line), err)
-	}
-	if err := server.stdin.Close(); err != nil {
-		return outcome, err
-	}
-	if outcome.LoadCPU, err = load.result(&outcome.Load); err != nil {
-		return outcome, err
-	}
-	if outcome.ServerCPU, err = server.result(&outcome.Server); err != nil {
-		return outcome, err
-	}
-	outcome.Server.since(begin)
-	outcome.Lost = outcome.Server.Entered - outcome.Load.Answered
-	return outcome, outcome.check(setup)
-}
-
-// check returns an error if the outcome is no valid measurement of the contender.
-func (o Outcome) check(setup Setup) error {
-	c, err := find(setup.Contender)
-	switch {
-	case err != nil:
-		return err
-	case c.limits && o.Server.MostRunning > setup.Slots:
-		return fmt.Errorf("%d requests ran at once under a limit of %d", o.Server.MostRunning, setup.Slots)
-	case o.Server.ShutdownError != "":
-		return fmt.Errorf("shutdown: %s", o.Server.ShutdownError)
-	}
-	return nil
-}
-
-// A process is the server or the load, as seen by the lab.
-type process struct {
-	part  string
-	cmd   *exec.Cmd
-	stdin io.Closer
-	said  *bufio.Scanner
-	error bytes.Buffer
-}
-
-func start(ctx context.Context, command child.Command, part string, o order) (*process, error) {
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	o := order{Setup: setup, Start: time.Now().Add(starting), At: filepath.Join(folder, "address")}
 	text, err := json.Marshal(o)
 	if err != nil {
-		return nil, err
+		return record.Result{}, err
 	}
-	p := &process{part: part, cmd: command(ctx, Flag, part, string(text))}
-	procs := o.Setup.Procs
-	if part == partLoad {
-		procs = max(1, procs/2)
+	var load, server record.Result
+	both, ctx := errgroup.WithContext(ctx) // if one of the two fails, the other is killed
+	play := func(part string, procs int, into *record.Result) {
+		both.Go(func() error {
+			process := command(ctx, Flag, part, string(text))
+			results, err := child.Results(process, procs)
+			if err != nil {
+				return fmt.Errorf("the %s: %w", part, err)
+			}
+			*into = results[0]
+			used := process.ProcessState.UserTime() + process.ProcessState.SystemTime()
+			into.Add(part+"-cores", used.Seconds()/setup.Length.Seconds())
+			return nil
+		})
 	}
-	child.Prepare(p.cmd, procs)
-	p.cmd.Stderr = &p.error
-	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
-		return nil, err
+	play(partServer, setup.Procs, &server)
+	play(partLoad, max(1, setup.Procs/2), &load)
+	if err := both.Wait(); err != nil {
+		return record.Result{}, err
 	}
-	stdout, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	p.said = bufio.NewScanner(stdout)
-	p.said.Buffer(nil, 1<<20)
-	return p, p.cmd.Start()
+	r := record.Result{N: 1, Values: slices.Concat(load.Values, server.Values), Notes: slices.Concat(load.Notes, server.Notes)}
+	// A timer that fires late keeps the backend busy for longer. So what the backend has served is compared
+	// with what it could have served at its actual time for each request.
+	r.Add("busy-%", 100*r.Value("served/s")*r.Value("service-ns")/1e9/float64(setup.Slots))
+	r.Add("lost", r.Value("entered")-r.Value("answered"))
+	return r, nil
 }
 
-// line returns the next line of the process's output.
-func (p *process) line() (string, error) {
-	if p.said.Scan() {
-		return p.said.Text(), nil
-	}
-	err := errors.Join(p.said.Err(), p.cmd.Wait())
-	return "", fmt.Errorf("the %s went away: %w: %s", p.part, err, child.FirstLine(p.error.String()))
-}
-
-// result decodes the last line, and waits for the end of the process.
-func (p *process) result(into any) (cpu time.Duration, err error) {
-	text, err := p.line()
-	if err != nil {
-		return 0, err
-	}
-	if err := errors.Join(json.Unmarshal([]byte(text), into), p.cmd.Wait()); err != nil {
-		return 0, err
-	}
-	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime(), nil
-}
-
-// end makes sure that the process ends. A process that has reported everything ends by itself; after a second
-// end kills it, as its output no longer matters.
-func (p *process) end(kill func()) {
-	if p.cmd.ProcessState != nil {
-		return
-	}
-	patience := time.AfterFunc(time.Second, kill)
-	defer patience.Stop()
-	_ = p.stdin.Close()
-	_ = p.cmd.Wait()
-}
-
-// Child plays one of the two parts, and returns the exit status.
-func Child(part, text string, stdin io.Reader, stdout, stderr io.Writer) int {
+// Child plays one of the two parts, writes its figures, and returns the exit status.
+func Child(part, text string, stdout, stderr io.Writer) int {
 	var o order
 	err := json.Unmarshal([]byte(text), &o)
 	if err == nil {
+		r := record.Result{N: 1, ID: record.ID{Suite: "overload", Experiment: part, Peer: o.Contender, Procs: o.Procs}}
 		switch part {
 		case partServer:
-			err = serve(o.Setup, stdin, stdout)
+			err = serve(o, &r)
 		case partLoad:
-			err = offer(o, stdout)
+			err = offer(o, &r)
 		default:
 			err = fmt.Errorf("there is no part %q", part)
+		}
+		if err == nil {
+			err = record.Write(stdout, record.File{Results: []record.Result{r}})
 		}
 	}
 	if err != nil {
@@ -214,4 +130,15 @@ func Child(part, text string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// A curve is a course over time, as a note.
+type curve []string
+
+func (c *curve) add(at time.Duration, value float64) {
+	*c = append(*c, fmt.Sprintf("%.3f:%.0f", at.Seconds(), value))
+}
+
+func (c curve) note(key string) record.Setting {
+	return record.Setting{Key: key, Value: strings.Join(c, " ")}
 }

@@ -3,8 +3,11 @@ package overload_test
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,13 +16,14 @@ import (
 	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/noleak"
 	"github.com/64ed045f/weir/lab/internal/overload"
+	"github.com/64ed045f/weir/lab/internal/record"
 )
 
 // TestMain makes the test's program play a part when it starts itself.
 func TestMain(m *testing.M) {
 	overload.AddContenders()
 	if len(os.Args) == 4 && os.Args[1] == overload.Flag {
-		os.Exit(overload.Child(os.Args[2], os.Args[3], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(overload.Child(os.Args[2], os.Args[3], os.Stdout, os.Stderr))
 	}
 	check.Overlap()
 	noleak.Main(m)
@@ -34,11 +38,27 @@ func small(contender string) overload.Setup {
 	}
 }
 
-func run(t *testing.T, setup overload.Setup) overload.Outcome {
+func run(t *testing.T, setup overload.Setup) record.Result {
 	t.Helper()
-	o, err := overload.Run(t.Context(), child.Itself, setup)
+	r, err := overload.Run(t.Context(), child.Itself, setup)
 	check.OK(t, err)
-	return o
+	return r
+}
+
+// none fails the test if one of the figures is not 0.
+func none(t *testing.T, r record.Result, units ...string) {
+	t.Helper()
+	for _, unit := range units {
+		check.Equal(t, unit, r.Value(unit), 0)
+	}
+}
+
+// rising fails the test unless each is more than the one before, or as much.
+func rising(t *testing.T, what string, values ...float64) {
+	t.Helper()
+	if !slices.IsSorted(values) || slices.ContainsFunc(values, math.IsNaN) {
+		t.Errorf("%s: %v", what, values)
+	}
 }
 
 func TestAServerWithALimitServesWhatItCanAndRefusesTheRest(t *testing.T) {
@@ -50,59 +70,51 @@ func TestAServerWithALimitServesWhatItCanAndRefusesTheRest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			setup := small(name)
-			o := run(t, setup)
-			if o.Server.MostRunning > setup.Slots || o.Server.MostRunning == 0 {
-				t.Errorf("%d requests ran at once, want at most %d", o.Server.MostRunning, setup.Slots)
-			}
-			l := o.Load
-			if l.Other != 0 || l.Failed != 0 || o.Lost != 0 {
-				t.Errorf("%d other answers, %d broken, %d lost", l.Other, l.Failed, o.Lost)
-			}
+			r := run(t, setup)
+			none(t, r, "other", "broken", "lost")
+			rising(t, "requests at once", 1, r.Value("peak-running"), float64(setup.Slots), r.Value("peak-goroutines"))
 			// A busy machine may take its time, but not so much that most is served.
-			if share := float64(l.Served) / (setup.Capacity() * setup.Length.Seconds()); share < 0.3 || share > 1.1 {
-				t.Errorf("served %d, %.2f of the capacity", l.Served, share)
+			rising(t, "served, as a share of the capacity", 0.3, r.Value("served/s")/setup.Capacity(), 1.1)
+			rising(t, "served and refused, of five times the capacity", r.Value("served/s"), r.Value("refused/s"))
+			rising(t, "latencies, and before them the time of the service", float64(setup.Service), r.Value("p50-ns"), r.Value("p99-ns"), r.Value("max-ns"))
+			rising(t, "time of the service, and how long it was", float64(setup.Service), r.Value("service-ns"))
+			rising(t, "memory", 1<<20, r.Value("peak-B"))
+			for _, part := range []string{"server", "load"} {
+				rising(t, "processors that the "+part+" had", 1e-6, r.Value(part+"-cores"))
 			}
-			if l.Refused < l.Served {
-				t.Errorf("refused %d, served %d, of five times the capacity", l.Refused, l.Served)
+			good, held := points(t, r, "good-curve"), points(t, r, "memory-curve")
+			sum := 0.0
+			for _, perSecond := range good {
+				sum += perSecond / float64(len(good))
 			}
-			if l.ServedLatency.Median < setup.Service || l.ServedLatency.P99 < l.ServedLatency.Median || l.ServedLatency.Max < l.ServedLatency.P99 {
-				t.Errorf("latencies of %v, of a service that takes %v", l.ServedLatency, setup.Service)
-			}
-			if o.Server.Service < setup.Service {
-				t.Errorf("the backend took %v for a request, of %v", o.Server.Service, setup.Service)
-			}
-			if o.Server.PeakMemory < 1<<20 || o.Server.MostGoroutines < setup.Slots || o.ServerCPU <= 0 || o.LoadCPU <= 0 {
-				t.Errorf("%+v", o)
-			}
-			sum := 0
-			for _, n := range l.Curve {
-				sum += n
-			}
-			if sum != l.Good || len(l.Curve) != 3 {
-				t.Errorf("the curve %v has not the %d that were served in time", l.Curve, l.Good)
-			}
-			during := 0
-			for _, s := range o.Server.Samples {
-				if s.At >= 0 && s.At < setup.Length {
-					during++
-				}
-			}
-			if during < 2 {
-				t.Errorf("%d samples of the measured span: %v", during, o.Server.Samples)
+			// Each point is rounded.
+			if len(good) != 3 || math.Abs(sum-r.Value("good/s")) > 1 || len(held) < 2 {
+				t.Errorf("the curve %v has not the %v a second that were served in time, or too few samples: %v", good, r.Value("good/s"), held)
 			}
 		})
 	}
 }
 
+// points are the values of a curve.
+func points(t *testing.T, r record.Result, key string) (values []float64) {
+	t.Helper()
+	for point := range strings.FieldsSeq(record.Find(r.Notes, key)) {
+		_, text, _ := strings.Cut(point, ":")
+		value, err := strconv.ParseFloat(text, 64)
+		check.OK(t, err)
+		values = append(values, value)
+	}
+	return values
+}
+
 func TestAServerWithoutALimitQueuesUp(t *testing.T) {
 	t.Parallel()
 	setup := small("go")
-	o := run(t, setup)
-	if o.Server.MostRunning <= 2*setup.Slots || o.Load.Refused != 0 || o.Load.Failed != 0 || o.Lost != 0 {
-		t.Errorf("%+v", o)
-	}
-	if o.Load.ServedLatency.Max <= setup.Patience || o.Load.Good >= o.Load.Served {
-		t.Errorf("no request waited for long: %+v", o.Load)
+	r := run(t, setup)
+	none(t, r, "refused/s", "broken", "lost")
+	rising(t, "requests at once", float64(2*setup.Slots+1), r.Value("peak-running"))
+	if !(r.Value("max-ns") > float64(setup.Patience) && r.Value("good/s") < r.Value("served/s")) {
+		t.Errorf("no request waited for long: %v", r.Values)
 	}
 }
 
@@ -116,18 +128,16 @@ func TestALimitThatDoesNotHoldIsNoMeasurement(t *testing.T) {
 
 func TestRequestsThatGetNoAnswerAreLost(t *testing.T) {
 	t.Parallel()
-	o := run(t, small(overload.Dropping))
-	if o.Lost < o.Server.Entered/5 || o.Lost > o.Server.Entered/3 || o.Load.Failed == 0 {
-		t.Errorf("%d lost of %d, %d broken; every fourth was dropped", o.Lost, o.Server.Entered, o.Load.Failed)
-	}
+	r := run(t, small(overload.Dropping))
+	rising(t, "lost, as every fourth is dropped", r.Value("entered")/5, r.Value("lost"), r.Value("entered")/3)
+	rising(t, "broken", 1, r.Value("broken"))
 }
 
 func TestARefusalThatDoesNotSayUntilWhenIsAnotherAnswer(t *testing.T) {
 	t.Parallel()
-	o := run(t, small(overload.Rude))
-	if o.Load.Other == 0 || o.Load.Refused != 0 || o.Lost != 0 {
-		t.Errorf("%+v", o.Load)
-	}
+	r := run(t, small(overload.Rude))
+	none(t, r, "refused/s", "lost")
+	rising(t, "other answers", 1, r.Value("other"))
 }
 
 // With one connection a client is no faster than the server, and only the few requests
@@ -136,10 +146,9 @@ func TestLatenciesCountFromTheMomentAtWhichARequestWasDue(t *testing.T) {
 	t.Parallel()
 	setup := small("go")
 	setup.Conns, setup.Rate = 1, 500
-	o := run(t, setup)
-	if o.Load.ServedLatency.Median < 2*setup.Service || o.Load.Unsent == 0 {
-		t.Errorf("one connection, ten times as many requests as it can have: %+v", o.Load)
-	}
+	r := run(t, setup) // ten times as many requests as the connection can have
+	rising(t, "latency", float64(2*setup.Service), r.Value("p50-ns"))
+	rising(t, "requests a second that were not sent", 1, r.Value("unsent/s"))
 }
 
 func TestAServerThatGoesAwayIsAnError(t *testing.T) {

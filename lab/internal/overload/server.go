@@ -2,62 +2,32 @@ package overload
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
+	"os"
 	"runtime"
 	"sync/atomic"
 	"time"
 
 	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/lab/internal/memory"
+	"github.com/64ed045f/weir/lab/internal/record"
 )
-
-// A Report is what a server reports of itself.
-type Report struct {
-	Entered     int // requests that were accepted, whatever their outcome
-	MostRunning int // most requests in the backend's handler at once, waiting for a slot or served
-
-	// Service is the average time that the backend took for a request. A timer that fires late makes it
-	// longer than it should be.
-	Service time.Duration
-
-	MostGoroutines int
-	PeakMemory     uint64 // bytes
-	Samples        []Sample
-
-	Shutdown      time.Duration
-	ShutdownError string
-}
-
-// A Sample is the state of the server at one moment.
-type Sample struct {
-	At     time.Duration // since 1970; in the final report, since the load began
-	Memory uint64        // resident, bytes
-}
-
-func (r *Report) since(begin time.Time) {
-	for k := range r.Samples {
-		r.Samples[k].At -= time.Duration(begin.UnixNano())
-	}
-}
 
 // longestShutdown is more than any server needs for the requests it has accepted.
 const longestShutdown = time.Minute
 
-// serve is the main function of the server. It prints its address, and serves until stdin ends. Then it shuts
-// down while requests still come, and prints its report.
-func serve(setup Setup, stdin io.Reader, stdout io.Writer) error {
-	c, err := find(setup.Contender)
+// serve is the main function of the server. It serves until the measured span is over, and then shuts down while requests still come.
+func serve(o order, r *record.Result) error {
+	c, err := find(o.Contender)
 	if err != nil {
 		return err
 	}
 	var running, entered check.Gauge
 	var served work
-	handler := c.wrap(around(&running, backend(setup, &served)), setup)
+	handler := c.wrap(around(&running, backend(o.Setup, &served)), o.Setup)
 	server := &http.Server{Handler: around(&entered, handler), ReadHeaderTimeout: longestShutdown}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -65,47 +35,56 @@ func serve(setup Setup, stdin io.Reader, stdout io.Writer) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
-	if _, err := fmt.Fprintln(stdout, listener.Addr()); err != nil {
+	// The load must not read a part of the address.
+	if err := errors.Join(os.WriteFile(o.At+".new", []byte(listener.Addr().String()), 0o600), os.Rename(o.At+".new", o.At)); err != nil {
 		return err
 	}
 
-	watched := watch(setup.Interval())
-	if _, err := io.Copy(io.Discard, stdin); err != nil {
-		return err
-	}
+	watched := o.watch(r)
+	time.Sleep(time.Until(o.over()))
 	ctx, cancel := context.WithTimeout(context.Background(), longestShutdown)
 	defer cancel()
 	begin := time.Now()
-	shutdown := server.Shutdown(ctx)
-	took := time.Since(begin)
-	r := watched()
+	if err := server.Shutdown(ctx); err != nil {
+		return fmt.Errorf("shutdown: %w", err)
+	}
+	r.Add("shutdown-ns", float64(time.Since(begin)))
+	watched()
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
-	r.Shutdown = took
-	if shutdown != nil {
-		r.ShutdownError = shutdown.Error()
+	most := running.Peak.Load()
+	if c.limits && most > int64(o.Slots) {
+		return fmt.Errorf("%d requests ran at once under a limit of %d", most, o.Slots)
 	}
-	r.Entered, r.MostRunning = int(entered.Entered.Load()), int(running.Peak.Load())
-	r.Service = served.mean()
-	r.PeakMemory = memory.Peak()
-	return json.NewEncoder(stdout).Encode(r)
+	r.Add("entered", float64(entered.Entered.Load()))
+	r.Add("peak-running", float64(most))
+	r.Add("service-ns", float64(served.mean()))
+	r.Add("peak-B", float64(memory.Peak()))
+	return nil
 }
 
-// watch samples the server until watched is called, which returns what watch has seen.
-func watch(every time.Duration) (watched func() Report) {
-	var r Report
-	next := time.Now()
+// watch samples the server until watched is called, which adds what watch has seen.
+func (o order) watch(r *record.Result) (watched func()) {
+	var held curve
+	var halves [2]uint64 // the most memory in each half of the measured span
+	next := o.Start
 	most := memory.Watch(10*time.Millisecond, func() int {
-		if now := time.Now(); !now.Before(next) {
-			r.Samples = append(r.Samples, Sample{At: time.Duration(now.UnixNano()), Memory: memory.Now()})
-			next = next.Add(every)
+		if now := time.Now(); !now.Before(next) && now.Before(o.over()) {
+			at, bytes := now.Sub(o.Start), memory.Now()
+			held.add(at, float64(bytes))
+			half := &halves[2*at/o.Length]
+			*half = max(*half, bytes)
+			next = next.Add(o.Interval())
 		}
 		return runtime.NumGoroutine()
 	})
-	return func() Report {
-		r.MostGoroutines = most()
-		return r
+	return func() {
+		r.Add("peak-goroutines", float64(most()))
+		r.Notes = append(r.Notes, held.note("memory-curve"))
+		if halves[0] > 0 {
+			r.Add("growth", float64(halves[1])/float64(halves[0]))
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ package record
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,21 @@ type Result struct {
 	N      int       // how often the operation ran
 	Values []Value   // what was measured
 	Notes  []Setting // results of this measurement that are not numbers, such as a verdict and its reason
+}
+
+// Add adds a value.
+func (r *Result) Add(unit string, value float64) {
+	r.Values = append(r.Values, Value{unit, value})
+}
+
+// Value returns the value of that unit; NaN if there is none.
+func (r Result) Value(unit string) float64 {
+	for _, v := range r.Values {
+		if v.Unit == unit {
+			return v.Value
+		}
+	}
+	return math.NaN()
 }
 
 // An ID identifies a measurement. Its text is the name of a benchmark:

@@ -109,8 +109,8 @@ func (r *Runner) turn(ctx context.Context, t Turn) ([]record.Result, error) {
 		results = append(results, record.Result{ID: id, N: 1})
 	}
 	if observe := t.Contenders[0].Observe; observe != nil {
-		var err error
-		results[0].Values, results[0].Notes, err = observe(ctx, r.Command)
+		seen, err := observe(ctx, r.Command)
+		results[0].Values, results[0].Notes = seen.Values, seen.Notes
 		return results, err
 	}
 	id := t.Experiment.ID

@@ -43,21 +43,19 @@ func observed(s Scale, scenario behaviour.Scenario, id record.ID) Experiment {
 	for _, library := range behaviour.Libraries() {
 		e.Contenders = append(e.Contenders, Contender{
 			Name: library,
-			Observe: func(ctx context.Context, command child.Command) ([]record.Value, []record.Setting, error) {
+			Observe: func(ctx context.Context, command child.Command) (r record.Result, err error) {
 				program := func(ctx context.Context, args ...string) *exec.Cmd {
 					return command(ctx, append([]string{ProgramFlag}, args...)...)
 				}
 				o, err := behaviour.Run(ctx, program, scenario, library, s.Full, s.Cores)
-				if err != nil {
-					return nil, nil, err
-				}
-				values := []record.Value{{Unit: "ns/op", Value: float64(o.Elapsed.Nanoseconds())}}
-				return values, []record.Setting{
+				r.Add("ns/op", float64(o.Elapsed.Nanoseconds()))
+				r.Notes = []record.Setting{
 					{Key: "verdict", Value: string(o.Verdict)},
 					{Key: "title", Value: scenario.Title},
 					{Key: "want", Value: scenario.Want},
 					{Key: "detail", Value: o.Detail},
-				}, nil
+				}
+				return r, err
 			},
 		})
 	}

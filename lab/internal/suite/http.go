@@ -2,8 +2,6 @@ package suite
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/64ed045f/weir/lab/internal/child"
@@ -60,86 +58,9 @@ func overloads(s Scale, places int) Experiment {
 const JustEnough = peer.Go + ".1x"
 
 func overloaded(name string, setup overload.Setup, turn time.Duration) Contender {
-	return Contender{Name: name, Observe: func(ctx context.Context, command child.Command) ([]record.Value, []record.Setting, error) {
+	return Contender{Name: name, Observe: func(ctx context.Context, command child.Command) (record.Result, error) {
 		limited, cancel := context.WithTimeout(ctx, 2*turn+30*time.Second)
 		defer cancel()
-		o, err := overload.Run(limited, command, setup)
-		if err != nil {
-			return nil, nil, err
-		}
-		values, notes := overloadFigures(setup, o)
-		return values, notes, nil
+		return overload.Run(limited, command, setup)
 	}}
-}
-
-// overloadFigures returns the figures of one turn, and its curves as notes: pairs of seconds and value.
-func overloadFigures(setup overload.Setup, o overload.Outcome) ([]record.Value, []record.Setting) {
-	seconds := setup.Length.Seconds()
-	var values []record.Value
-	add := func(unit string, value float64) { values = append(values, record.Value{Unit: unit, Value: value}) }
-	rate := func(unit string, n int) { add(unit, float64(n)/seconds) }
-	latency := func(what string, l overload.Latency) {
-		if l.Max > 0 {
-			add(what+"p50-ns", float64(l.Median))
-			add(what+"p99-ns", float64(l.P99))
-			add(what+"max-ns", float64(l.Max))
-		}
-	}
-	load, server := o.Load, o.Server
-	add("ns/op", float64(setup.Length)/float64(max(load.Good, 1)))
-	rate("good/s", load.Good)
-	add("good-%", 100*float64(load.Good)/seconds/setup.Capacity())
-	// A timer that fires late keeps the backend busy for longer. So what the backend has served is compared
-	// with what it could have served at its actual time for each request.
-	add("service-ns", float64(server.Service))
-	add("busy-%", 100*float64(load.Served)/seconds*server.Service.Seconds()/float64(setup.Slots))
-	rate("served/s", load.Served)
-	rate("refused/s", load.Refused)
-	rate("sent/s", load.Sent)
-	rate("unsent/s", load.Unsent)
-	latency("", load.ServedLatency)
-	latency("refused-", load.RefusedLatency)
-	latency("lag-", load.Lag)
-	add("other", float64(load.Other))
-	add("broken", float64(load.Failed))
-	add("lost", float64(o.Lost))
-	add("shutdown-ns", float64(server.Shutdown))
-	add("server-cores", o.ServerCPU.Seconds()/seconds)
-	add("load-cores", o.LoadCPU.Seconds()/seconds)
-	add("peak-B", float64(server.PeakMemory))
-	add("peak-goroutines", float64(server.MostGoroutines))
-	add("peak-running", float64(server.MostRunning))
-	if growth := growth(setup, server.Samples); growth > 0 {
-		add("growth", growth)
-	}
-
-	var good, held []string
-	perSecond := float64(time.Second) / float64(setup.Interval())
-	for k, n := range load.Curve {
-		good = append(good, fmt.Sprintf("%.3f:%.0f", (float64(k)+0.5)*setup.Interval().Seconds(), float64(n)*perSecond))
-	}
-	for _, s := range server.Samples {
-		if s.At >= 0 && s.At < setup.Length {
-			held = append(held, fmt.Sprintf("%.3f:%d", s.At.Seconds(), s.Memory))
-		}
-	}
-	return values, []record.Setting{
-		{Key: "good-curve", Value: strings.Join(good, " ")},
-		{Key: "memory-curve", Value: strings.Join(held, " ")},
-	}
-}
-
-// growth returns the most memory of the second half over that of the first half.
-func growth(setup overload.Setup, samples []overload.Sample) float64 {
-	var halves [2]uint64
-	for _, s := range samples {
-		if s.At >= 0 && s.At < setup.Length {
-			half := 2 * s.At / setup.Length
-			halves[half] = max(halves[half], s.Memory)
-		}
-	}
-	if halves[0] == 0 {
-		return 0
-	}
-	return float64(halves[1]) / float64(halves[0])
 }

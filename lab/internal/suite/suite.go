@@ -44,8 +44,8 @@ type Contender struct {
 	// Measure makes one measurement. It is called in a process of its own, and panics where that is impossible.
 	Measure func(m *Meter)
 
-	// Observe starts such processes itself, with command, and returns their results.
-	Observe func(ctx context.Context, command child.Command) ([]record.Value, []record.Setting, error)
+	// Observe starts such processes itself, with command, and returns what it has measured, without an ID.
+	Observe func(ctx context.Context, command child.Command) (record.Result, error)
 }
 
 // A Scale says how much to measure.
