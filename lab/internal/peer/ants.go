@@ -21,7 +21,14 @@ func antsPeers() []Peer {
 		},
 		{
 			Name: "ants.func", Module: antsModule, About: "NewPoolWithFunc, Invoke with an any, a WaitGroup",
-			Open: openAntsFunc,
+			// An argument that needs no allocation if the task needs none. It must not be nil: ants ends a worker by nil.
+			Open: func(limit int, work Work) Runner {
+				argument := func(i int) any { return i }
+				if work.Same != nil {
+					argument = func(int) any { return struct{}{} }
+				}
+				return openAntsFunc(limit, work, ants.NewPoolWithFunc, argument, func(argument any) int { return argument.(int) })
+			},
 			New: func(limit int) func() {
 				pool, err := ants.NewPoolWithFunc(limit, func(any) {})
 				must(err)
@@ -31,7 +38,10 @@ func antsPeers() []Peer {
 		{
 			Name: "ants.generic", Module: antsModule,
 			About: "NewPoolWithFuncGeneric, Invoke with an int, a WaitGroup",
-			Open:  openAntsGeneric,
+			Open: func(limit int, work Work) Runner {
+				same := func(i int) int { return i }
+				return openAntsFunc(limit, work, ants.NewPoolWithFuncGeneric, same, same)
+			},
 			New: func(limit int) func() {
 				pool, err := ants.NewPoolWithFuncGeneric(limit, func(int) {})
 				must(err)
@@ -74,74 +84,31 @@ func newAntsMulti(limit int) *ants.MultiPool {
 	return pool
 }
 
-type antsPool interface {
+func openAnts(pool interface {
 	Submit(task func()) error
 	ReleaseTimeout(timeout time.Duration) error
-}
-
-func openAnts(pool antsPool, work Work) Runner {
+}, work Work) Runner {
 	tasks, live := work.counted()
-	return runner{
-		live: live,
-		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				must(pool.Submit(tasks.task(i)))
-			}
-		},
-		close: antsEnd(pool),
-	}
+	return runner{live: live, submit: one(func(i int) error { return pool.Submit(tasks.task(i)) }), close: antsEnd(pool)}
 }
 
-// openAntsFunc passes an argument that needs no allocation if the task needs none. The argument must not be
-// nil: ants ends a worker by nil.
-func openAntsFunc(limit int, work Work) Runner {
+// openAntsFunc opens a pool of one function. argument returns what the task with an index gets, and index its inverse.
+func openAntsFunc[A any, P interface {
+	Invoke(argument A) error
+	ReleaseTimeout(timeout time.Duration) error
+}](limit int, work Work, open func(limit int, run func(A), options ...ants.Option) (P, error), argument func(i int) A, index func(A) int) Runner {
 	live := new(sync.WaitGroup)
-	argument := func(i int) any { return i }
-	run := func(arg any) {
-		work.Each(arg.(int))
+	run := func(argument A) {
+		work.Each(index(argument))
 		live.Done()
 	}
 	if work.Same != nil {
-		argument = func(int) any { return struct{}{} }
-		run = func(any) {
+		run = func(A) {
 			work.Same()
 			live.Done()
 		}
 	}
-	pool, err := ants.NewPoolWithFunc(limit, run)
+	pool, err := open(limit, run)
 	must(err)
-	return runner{
-		live: live,
-		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				must(pool.Invoke(argument(i)))
-			}
-		},
-		close: antsEnd(pool),
-	}
-}
-
-func openAntsGeneric(limit int, work Work) Runner {
-	live := new(sync.WaitGroup)
-	run := func(i int) {
-		work.Each(i)
-		live.Done()
-	}
-	if work.Same != nil {
-		run = func(int) {
-			work.Same()
-			live.Done()
-		}
-	}
-	pool, err := ants.NewPoolWithFuncGeneric(limit, run)
-	must(err)
-	return runner{
-		live: live,
-		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				must(pool.Invoke(i))
-			}
-		},
-		close: antsEnd(pool),
-	}
+	return runner{live: live, submit: one(func(i int) error { return pool.Invoke(argument(i)) }), close: antsEnd(pool)}
 }

@@ -102,13 +102,5 @@ func openErrgroupCounted(limit int, work Work) Runner {
 			return nil
 		}
 	})
-	return runner{
-		live: live,
-		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				g.Go(tasks.task(i))
-			}
-		},
-		close: func() { must(g.Wait()) },
-	}
+	return runner{live: live, submit: one(func(i int) error { g.Go(tasks.task(i)); return nil }), close: func() { must(g.Wait()) }}
 }

@@ -28,12 +28,5 @@ func newGopool(limit int) gopool.Pool {
 func openGopool(limit int, work Work) Runner {
 	pool := newGopool(limit)
 	tasks, live := work.counted()
-	return runner{
-		live: live,
-		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				pool.Go(tasks.task(i))
-			}
-		},
-	}
+	return runner{live: live, submit: one(func(i int) error { pool.Go(tasks.task(i)); return nil })}
 }

@@ -53,7 +53,7 @@ var bothGo fork = func(f, g func()) {
 	both.Wait()
 }
 
-// collectGo has a slot for each task's value and error.
+// collectGo has a place for each task's value and error.
 func collectGo(n int, fn func(i int) (int, error)) ([]int, error) {
 	values, errs := make([]int, n), make([]error, n)
 	live := new(sync.WaitGroup)
@@ -118,15 +118,11 @@ func openSemaphore(limit int, work Work) Runner {
 			live.Done()
 		}
 	})
-	return runner{
-		live: live,
-		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				slots <- struct{}{}
-				go tasks.task(i)()
-			}
-		},
-	}
+	return runner{live: live, submit: one(func(i int) error {
+		slots <- struct{}{}
+		go tasks.task(i)()
+		return nil
+	})}
 }
 
 // openSemaphoreGroup is a group as written by hand: the first error is the cause that cancels the context of
@@ -138,19 +134,18 @@ func openSemaphoreGroup(parent context.Context, limit int, work GroupWork) Runne
 	tasks := work.bound(ctx)
 	return runner{
 		live: live,
-		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				task := tasks.task(i)
-				slots <- struct{}{}
-				go func() {
-					if err := task(); err != nil {
-						cancel(err)
-					}
-					<-slots
-					live.Done()
-				}()
-			}
-		},
+		submit: one(func(i int) error {
+			task := tasks.task(i)
+			slots <- struct{}{}
+			go func() {
+				if err := task(); err != nil {
+					cancel(err)
+				}
+				<-slots
+				live.Done()
+			}()
+			return nil
+		}),
 		wait: func() error {
 			err := context.Cause(ctx)
 			cancel(nil)

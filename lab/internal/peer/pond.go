@@ -25,22 +25,10 @@ func pondPeers() []Peer {
 			Open:  openPondGroup, Queued: unbounded(openPondGroup),
 			Group: func(ctx context.Context, limit int, work GroupWork) Runner {
 				pool := pond.NewPool(limit)
-				g := pool.NewGroupContext(ctx)
-				tasks := work.bound(g.Context())
-				return runner{
-					submit: func(lo, hi int) {
-						for i := lo; i < hi; i++ {
-							g.SubmitErr(tasks.task(i))
-						}
-					},
-					wait: func() error {
-						err := g.Wait()
-						g = pool.NewGroupContext(ctx)
-						tasks = work.bound(g.Context())
-						return err
-					},
-					close: pool.StopAndWait,
-				}
+				return openPondGroups(pool.StopAndWait, func() (pond.TaskGroup, tasks[func() error]) {
+					g := pool.NewGroupContext(ctx)
+					return g, work.bound(g.Context())
+				}, func(g pond.TaskGroup, task func() error) { g.SubmitErr(task) }, pond.TaskGroup.Wait)
 			},
 		},
 		{
@@ -65,51 +53,26 @@ func pondPeers() []Peer {
 func openPond(limit int, work Work) Runner {
 	pool := pond.NewPool(limit)
 	tasks, live := work.counted()
-	return runner{
-		live: live,
-		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				must(pool.Go(tasks.task(i)))
-			}
-		},
-		close: pool.StopAndWait,
-	}
+	return runner{live: live, submit: one(func(i int) error { return pool.Go(tasks.task(i)) }), close: pool.StopAndWait}
 }
 
-// openPondGroup makes a new group after each Wait: a group keeps a result of each task for as long as the
+// openPondGroups makes a new group after each Wait: a group keeps a result of each task for as long as the
 // group lives.
+func openPondGroups[F, G any](end func(), open func() (G, tasks[F]), submit func(G, F), wait func(G) error) Runner {
+	r := openRemade(open, submit, wait)
+	r.close = end
+	return r
+}
+
 func openPondGroup(limit int, work Work) Runner {
-	pool := pond.NewPool(limit)
-	g, tasks := pool.NewGroup(), work.plain()
-	return runner{
-		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				g.Submit(tasks.task(i))
-			}
-		},
-		wait: func() error {
-			err := g.Wait()
-			g = pool.NewGroup()
-			return err
-		},
-		close: pool.StopAndWait,
-	}
+	pool, list := pond.NewPool(limit), work.plain()
+	return openPondGroups(pool.StopAndWait, func() (pond.TaskGroup, tasks[func()]) { return pool.NewGroup(), list },
+		func(g pond.TaskGroup, task func()) { g.Submit(task) }, pond.TaskGroup.Wait)
 }
 
 func openPondResult(limit int, work Work) Runner {
-	pool := pond.NewResultPool[int](limit)
-	g, tasks := pool.NewGroup(), work.valued()
-	return runner{
-		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				g.Submit(tasks.task(i))
-			}
-		},
-		wait: func() error {
-			_, err := g.Wait()
-			g = pool.NewGroup()
-			return err
-		},
-		close: pool.StopAndWait,
-	}
+	pool, list := pond.NewResultPool[int](limit), work.valued()
+	return openPondGroups(pool.StopAndWait, func() (pond.ResultTaskGroup[int], tasks[func() int]) { return pool.NewGroup(), list },
+		func(g pond.ResultTaskGroup[int], task func() int) { g.Submit(task) },
+		func(g pond.ResultTaskGroup[int]) error { _, err := g.Wait(); return err })
 }

@@ -6,7 +6,8 @@ import (
 )
 
 // runner is a [Runner] made of functions. Nil functions do nothing. submit contains the loop over the tasks,
-// because a function call for each task would take as long as some libraries do.
+// because a function call for each task would take as long as some libraries do: go statements and Weir's pools
+// have a loop of their own, the others, which take much longer, that of [one].
 type runner struct {
 	submit func(lo, hi int)
 	wait   func() error
@@ -40,13 +41,27 @@ func (r runner) Close() {
 	}
 }
 
+// one returns the loop that hands over one task after the other.
+func one(submit func(i int) error) func(lo, hi int) {
+	return func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			must(submit(i))
+		}
+	}
+}
+
 // openGroups returns a runner for a library whose object is made anew after each Wait. open makes it, and the tasks for it.
 func openGroups[F any, G interface{ Go(task F) }](open func() (G, tasks[F]), wait func(G) error) runner {
+	return openRemade(open, func(g G, task F) { g.Go(task) }, wait)
+}
+
+// openRemade is like openGroups, with another method in place of Go.
+func openRemade[F, G any](open func() (G, tasks[F]), run func(G, F), wait func(G) error) runner {
 	g, list := open()
 	return runner{
 		submit: func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				g.Go(list.task(i))
+				run(g, list.task(i))
 			}
 		},
 		wait: func() error {

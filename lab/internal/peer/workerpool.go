@@ -15,13 +15,5 @@ func workerpoolPeers() []Peer {
 func openWorkerpool(limit int, work Work) Runner {
 	pool := workerpool.New(limit)
 	tasks, live := work.counted()
-	return runner{
-		live: live,
-		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				must(pool.Do(tasks.task(i)))
-			}
-		},
-		close: pool.StopWait,
-	}
+	return runner{live: live, submit: one(func(i int) error { return pool.Do(tasks.task(i)) }), close: pool.StopWait}
 }
