@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -113,27 +112,17 @@ func TestARunKeepsRawResultsAndWritesTheReport(t *testing.T) {
 	}
 
 	again, _ := call(t, 0, "-from", filepath.Join(dir, "results.txt"), "-out", filepath.Join(dir, "again"))
-	check.Equal(t, "the same results", again, out)
+	check.Equal(t, "the same results", strings.ReplaceAll(again, "](results-", "]("), out)
 }
 
-func TestJSONHasOneResultALineAndARunAFolderOfItsOwn(t *testing.T) {
+func TestARunWithoutAFolderHasOneOfItsOwn(t *testing.T) {
 	t.Chdir(t.TempDir())
-	out, complaints := call(t, 0, "-run", "^reuse/context", "-peer", "new,sync.Pool", "-rounds", "1", "-json")
+	_, complaints := call(t, 0, "-run", "^reuse/context", "-peer", "new,sync.Pool", "-rounds", "1")
 	folders := found(t, "lab-report", "*/results.txt")
 	if len(folders) != 1 {
 		t.Fatalf("found %v", folders)
 	}
 	contains(t, complaints, filepath.Dir(folders[0]))
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if len(lines) != 3 {
-		t.Fatalf("%d lines, want the settings and 2 results:\n%s", len(lines), out)
-	}
-	for _, line := range lines[1:] {
-		var r record.Result
-		if err := json.Unmarshal([]byte(line), &r); err != nil || r.ID.Peer == "" || !(r.Value("ns/op") > 0) {
-			t.Errorf("%s: %+v (%v)", line, r, err)
-		}
-	}
 }
 
 // This needs processes of their own: the heap must hold nothing else, and the goroutines of ten thousand idle pools stay.
@@ -254,7 +243,7 @@ func TestFlagsThatSelectNothingAreRefused(t *testing.T) {
 		{[]string{"-peer", "ant"}, `no peer is called "ant"; there are weir.Pool`},
 		{[]string{"-scenario", "99"}, `there is no scenario "99"; there are 01 to 24`},
 		{[]string{"-scenario", "x"}, `there is no scenario "x"; there are 01 to 24`},
-		{[]string{"-nope"}, "there is no flag -nope; there are -cores, "},
+		{[]string{"-nope"}, "not defined: -nope"},
 		{[]string{"-suite", "cost", "-peer", "conc"}, "no experiment fits"},
 		{[]string{"-run", "("}, "missing closing )"},
 		{[]string{"-rounds", "0"}, "must be at least 1, got 0"},

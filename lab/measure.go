@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -155,20 +154,11 @@ func (o *options) leftOut(plan []suite.Experiment) string {
 func (o *options) show(stdout, stderr io.Writer, files []record.File, prefixes []string) error {
 	var reports []report.Report
 	for k, file := range files {
-		if o.json {
-			if err := printJSON(stdout, file); err != nil {
-				return err
-			}
-			continue
-		}
 		r := report.New(file, prefixes[k])
 		if _, err := io.WriteString(stdout, r.Markdown); err != nil {
 			return err
 		}
 		reports = append(reports, r)
-	}
-	if o.json {
-		return nil
 	}
 	o.chooseFolder()
 	if err := report.Write(o.out, reports); err != nil {
@@ -178,12 +168,10 @@ func (o *options) show(stdout, stderr io.Writer, files []record.File, prefixes [
 	return nil
 }
 
-// showAgain shows the results of earlier runs: as one set if they can be joined, otherwise one after the other.
+// showAgain shows the results of earlier runs, one after the other.
 func (o *options) showAgain(stdout, stderr io.Writer) error {
 	var files []record.File
 	var prefixes []string
-	var all record.File
-	separate := false
 	for path := range strings.SplitSeq(o.from, ",") {
 		file, err := record.ReadFile(path)
 		if err != nil {
@@ -191,22 +179,6 @@ func (o *options) showAgain(stdout, stderr io.Writer) error {
 		}
 		files = append(files, file)
 		prefixes = append(prefixes, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))+"-")
-		if all, err = join(all, file); err != nil {
-			separate = true
-		}
-	}
-	if !separate {
-		files, prefixes = []record.File{all}, []string{""}
 	}
 	return o.show(stdout, stderr, files, prefixes)
-}
-
-// printJSON prints one object per line: first the settings, then the results.
-func printJSON(stdout io.Writer, file record.File) error {
-	to := json.NewEncoder(stdout)
-	err := to.Encode(file.Settings)
-	for _, r := range file.Results {
-		err = errors.Join(err, to.Encode(r))
-	}
-	return err
 }

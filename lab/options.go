@@ -30,9 +30,9 @@ type options struct {
 	out                      string
 	profile                  string
 
-	list, json, tables bool
-	from               string
-	child              string // the measurement that a measuring process should make
+	list, tables bool
+	from         string
+	child        string // the measurement that a measuring process should make
 }
 
 const usage = `Lab measures what Weir, plain goroutines and other libraries cost, and how they
@@ -71,7 +71,6 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.StringVar(&o.out, "out", "", "the `folder` for the raw results, report.html and the plots, instead of a new one in lab-report")
 	flags.StringVar(&o.profile, "profile", "", "write CPU and heap profiles of what is timed into this `folder`, where a measurement times one long run; they slow it down")
 	flags.BoolVar(&o.list, "list", false, "list suites, experiments and peers, and measure nothing")
-	flags.BoolVar(&o.json, "json", false, "print the results as JSON, one line each, and make no tables and no page")
 	flags.StringVar(&o.from, "from", "", "measure nothing, and show the results in these raw `files`, separated by commas")
 	flags.BoolVar(&o.tables, "tables", false, "measure nothing, and write the tables of README.md and docs anew from lab/results")
 	flags.StringVar(&o.child, "child", "", "make the one measurement of this `name`: what lab calls itself with")
@@ -80,15 +79,6 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		flags.SetOutput(stderr)
 		say(stderr, "%s", usage)
 		flags.PrintDefaults()
-	}
-	if name, undefined := strings.CutPrefix(fmt.Sprint(err), "flag provided but not defined: "); undefined {
-		var names []string
-		flags.VisitAll(func(f *flag.Flag) {
-			if f.Name != "child" {
-				names = append(names, "-"+f.Name)
-			}
-		})
-		return nil, fmt.Errorf("there is no flag %s; there are %s", name, strings.Join(names, ", "))
 	}
 	if err != nil {
 		return nil, err

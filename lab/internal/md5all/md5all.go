@@ -6,10 +6,13 @@
 package md5all
 
 import (
+	"bytes"
 	"context"
 	"crypto/md5"
+	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -129,4 +132,26 @@ func digestFile(path string) (sum [md5.Size]byte, err error) {
 		return sum, err
 	}
 	return [md5.Size]byte(hash.Sum(nil)), nil
+}
+
+// Plant writes n files of random sizes below root, the same in each call, and returns their sums.
+func Plant(root string, n int) (map[string][md5.Size]byte, error) {
+	const perFolder = 100
+	random := rand.New(rand.NewPCG(13, 5))
+	sums := make(map[string][md5.Size]byte, n)
+	for i := range n {
+		folder := filepath.Join(root, fmt.Sprint(i/perFolder))
+		if i%perFolder == 0 {
+			if err := os.Mkdir(folder, 0o755); err != nil {
+				return nil, err
+			}
+		}
+		path := filepath.Join(folder, fmt.Sprint(i%perFolder))
+		text := bytes.Repeat([]byte{byte(i)}, random.IntN(64<<10))
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			return nil, err
+		}
+		sums[path] = md5.Sum(text)
+	}
+	return sums, nil
 }

@@ -1,7 +1,6 @@
 package md5all_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/md5"
 	"errors"
@@ -40,58 +39,38 @@ func each(t *testing.T, f func(t *testing.T, run program)) {
 // files is how many files a tree has.
 const files = 300
 
-// tree makes a folder of files in nested folders, some of them empty, and a symbolic link to a file and one to a
-// folder.
-func tree(t *testing.T) (root string) {
+// tree makes a folder of files in folders, with an empty file and an empty folder, and a symbolic link to a file and one to a
+// folder. It returns the sums of the files.
+func tree(t *testing.T) (root string, sums map[string][md5.Size]byte) {
 	t.Helper()
 	root = t.TempDir()
-	outside := filepath.Join(t.TempDir(), "outside")
-	check.OK(t, os.WriteFile(outside, []byte("not below the root"), 0o600))
-	folder := root
-	for i := range files {
-		if i%40 == 39 {
-			folder = filepath.Join(folder, "deeper")
-			check.OK(t, os.Mkdir(folder, 0o700))
-		}
-		content := bytes.Repeat([]byte{byte(i)}, i%7*1000)
-		check.OK(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("%03d", i)), content, 0o600))
-	}
-	check.OK(t, os.Mkdir(filepath.Join(root, "empty"), 0o700))
-	check.OK(t, os.Symlink(outside, filepath.Join(root, "link to a file")))
-	check.OK(t, os.Symlink(filepath.Dir(outside), filepath.Join(root, "link to a folder")))
-	return root
+	sums, err := md5all.Plant(root, files-1)
+	check.OK(t, err)
+	deep, outside := filepath.Join(root, "a", "folder", "in a folder"), filepath.Join(t.TempDir(), "outside")
+	empty := filepath.Join(deep, "empty")
+	check.OK(t, errors.Join(
+		os.MkdirAll(deep, 0o700), os.Mkdir(filepath.Join(root, "empty"), 0o700),
+		os.WriteFile(empty, nil, 0o600), os.WriteFile(outside, []byte("not below the root"), 0o600),
+		os.Symlink(outside, filepath.Join(root, "link to a file")), os.Symlink(filepath.Dir(outside), filepath.Join(root, "link to a folder")),
+	))
+	sums[empty] = md5.Sum(nil)
+	return root, sums
 }
 
-// plainly is the task without any concurrency.
-func plainly(t *testing.T, root string) map[string][md5.Size]byte {
-	t.Helper()
-	sums := make(map[string][md5.Size]byte)
-	check.OK(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		sums[path] = md5.Sum(data)
-		return err
-	}))
-	return sums
-}
-
-func TestSumsAreThoseOfAPlainLoop(t *testing.T) {
-	root := tree(t)
-	want := plainly(t, root)
+func TestSumsAreThoseOfTheFiles(t *testing.T) {
+	root, want := tree(t)
 	check.Equal(t, "files", len(want), files)
 	each(t, func(t *testing.T, run program) {
 		for root, want := range map[string]map[string][md5.Size]byte{root: want, t.TempDir(): {}} {
 			if got, err := run(t.Context(), root); err != nil || got == nil || !maps.Equal(got, want) {
-				t.Errorf("%d sums, not the %d of a plain loop (%v)", len(got), len(want), err)
+				t.Errorf("%d sums, not the %d of the files (%v)", len(got), len(want), err)
 			}
 		}
 	})
 }
 
 func TestARunThatCannotBeginEndsAtOnce(t *testing.T) {
-	root := tree(t)
+	root, _ := tree(t)
 	stop := errors.New("stop")
 	ended, cancel := context.WithCancelCause(t.Context())
 	cancel(stop)
@@ -106,7 +85,7 @@ func TestARunThatCannotBeginEndsAtOnce(t *testing.T) {
 }
 
 func TestWhatEndsARunCancelsWhatIsLeft(t *testing.T) {
-	root := tree(t)
+	root, _ := tree(t)
 	stop := errors.New("stop")
 	for _, p := range md5all.Programs() {
 		for name, c := range map[string]struct {

@@ -1,14 +1,10 @@
 package suite
 
 import (
-	"bytes"
 	"context"
 	"crypto/md5"
-	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"time"
@@ -59,7 +55,8 @@ func digests(s Scale) Experiment {
 			root, err := os.MkdirTemp("", "weir-lab-")
 			must(err)
 			defer func() { must(os.RemoveAll(root)) }()
-			want := plant(root, files)
+			want, err := md5all.Plant(root, files)
+			must(err)
 			var got map[string][md5.Size]byte
 			m.time(1, func() { got, err = p.Run(context.Background(), root, runtime.GOMAXPROCS(0)) })
 			must(err)
@@ -69,22 +66,4 @@ func digests(s Scale) Experiment {
 		}))
 	}
 	return e
-}
-
-// plant writes n files of random sizes below root, the same in each call, and returns their sums.
-func plant(root string, n int) map[string][md5.Size]byte {
-	const perFolder = 100
-	random := rand.New(rand.NewPCG(13, 5))
-	sums := make(map[string][md5.Size]byte, n)
-	for i := range n {
-		folder := filepath.Join(root, fmt.Sprint(i/perFolder))
-		if i%perFolder == 0 {
-			must(os.Mkdir(folder, 0o755))
-		}
-		path := filepath.Join(folder, fmt.Sprint(i%perFolder))
-		text := bytes.Repeat([]byte{byte(i)}, random.IntN(64<<10))
-		must(os.WriteFile(path, text, 0o644))
-		sums[path] = md5.Sum(text)
-	}
-	return sums
 }
