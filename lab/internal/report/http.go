@@ -63,10 +63,7 @@ func httpGrid(t record.Table) grid {
 			of = func(server string) string { return reachedCell(t, server) }
 		case slices.Contains(t.Units, at.unit):
 			top := record.Row{} // most rows have no best
-			switch at.unit {
-			case "good/s": // in the order of the time per request
-				top, _ = best(t.Rows, "ns/op", competes)
-			case "p99-ns", "peak-B":
+			if slices.Contains([]string{"good/s", "p99-ns", "peak-B"}, at.unit) {
 				top, _ = best(t.Rows, at.unit, competes)
 			}
 			of = func(server string) string { return figureCell(t, server, at.unit, top) }
@@ -105,7 +102,7 @@ func reachedCell(t record.Table, peer string) string {
 	if !ok || !usable(good) || !competes(peer) {
 		return "—"
 	}
-	return significant(100 * good.Center / most)
+	return figure(100*good.Center/most, ofReached)
 }
 
 // httpPictures returns the curves over time, of the last round.

@@ -61,22 +61,9 @@ func Queues(file record.File) string {
 
 // queueCell formats the figure of the queue's best form.
 func queueCell(t record.Table, queue, unit string) string {
-	text, best := "–", 0.0
-	for _, row := range t.Rows {
-		form, ok := strings.CutPrefix(row.Peer+".", queue+".")
-		c, measured := row.Cells[unit]
-		if !ok || !measured {
-			continue
-		}
-		better := c.Center
-		if unit != "op/s" {
-			better = 1 / better
-		}
-		if better <= best {
-			continue
-		}
-		best = better
-		text = entry(c, unit, strings.TrimSuffix(form, "."), false)
+	row, ok := best(t.Rows, unit, func(peer string) bool { return strings.HasPrefix(peer+".", queue+".") })
+	if !ok {
+		return "–"
 	}
-	return text
+	return entry(row.Cells[unit], unit, strings.TrimPrefix(strings.TrimPrefix(row.Peer, queue), "."), false)
 }

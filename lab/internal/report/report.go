@@ -122,12 +122,16 @@ func isOther(name string) bool {
 	return true
 }
 
-// best returns the row with the smallest figure of the unit, of the peers for which competes returns true. ok
-// is false if there is none.
+// best returns the row with the smallest figure of the unit, or the largest of what is done a second, of the peers for which
+// competes returns true. ok is false if there is none.
 func best(rows []record.Row, unit string, competes func(name string) bool) (row record.Row, ok bool) {
+	most := strings.HasSuffix(unit, "/s")
 	for _, r := range rows {
 		c, has := r.Cells[unit]
-		if has && usable(c) && competes(r.Peer) && (!ok || c.Center < row.Cells[unit].Center) {
+		if !has || !usable(c) || !competes(r.Peer) {
+			continue
+		}
+		if old := row.Cells[unit].Center; !ok || c.Center != old && (c.Center > old) == most {
 			row, ok = r, true
 		}
 	}
