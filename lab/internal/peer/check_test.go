@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,11 +18,7 @@ import (
 // whether they find what is wrong. They use real time: test bubbles are beyond some
 // of the libraries.
 
-type (
-	opener      func(limit int, work peer.Work) peer.Runner
-	queueOpener func(limit, n int, work peer.Work) peer.Runner
-	groupOpener func(ctx context.Context, limit int, work peer.GroupWork) peer.Runner
-)
+type opener func(limit int, work peer.Work) peer.Runner
 
 // A setting is how a check uses a peer.
 type setting struct {
@@ -102,11 +99,11 @@ func (s setting) submit(to submitter, lo, hi int) {
 }
 
 // checkOnce proves that each task of each round ran exactly once, and before Wait
-// returned; and that no goroutine is left after Close.
+// returned; and that no goroutine is left after Close. The race detector reports it if Wait does not wait for the memory
+// of the tasks as well.
 func checkOnce(open opener, s setting) error {
 	before := runtime.NumGoroutine()
-	var t tally
-	t.ran = make([]atomic.Int32, s.tasks)
+	t := tally{same: s.same, ran: make([]int, s.tasks)}
 	var task atomic.Pointer[func(i int)]
 	task.Store(new(t.run)) // until there is a round
 	r := open(s.limit, s.work(func(i int) { (*task.Load())(i) }))
@@ -120,7 +117,7 @@ func checkOnce(open opener, s setting) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(failed, t.check(round+1, s.same)); err != nil {
+		if err := errors.Join(failed, t.check(round+1)); err != nil {
 			return fmt.Errorf("after Wait of round %d: %w", round, err)
 		}
 	}
@@ -130,7 +127,7 @@ func checkOnce(open opener, s setting) error {
 	if err := checkGoroutines(before, s.patience); err != nil {
 		return err
 	}
-	if err := t.check(s.rounds, s.same); err != nil {
+	if err := t.check(s.rounds); err != nil {
 		return fmt.Errorf("after Close: %w", err)
 	}
 	return nil
@@ -157,31 +154,32 @@ func (s setting) overtake(task func(i int)) func(i int) {
 
 // A tally counts how often each task ran.
 type tally struct {
-	ran     []atomic.Int32
+	same    bool  // all tasks are one, and only counted together
+	ran     []int // each for its task alone
 	total   atomic.Int64
 	strange atomic.Int64 // tasks with an index that no producer handed over
 }
 
 func (t *tally) run(i int) {
 	t.total.Add(1)
-	if i < 0 || i >= len(t.ran) {
+	switch {
+	case t.same:
+	case i < 0 || i >= len(t.ran):
 		t.strange.Add(1)
-		return
+	default:
+		t.ran[i]++
 	}
-	t.ran[i].Add(1)
 }
 
-func (t *tally) check(times int, same bool) error {
+func (t *tally) check(times int) error {
 	if n := t.strange.Load(); n > 0 {
 		return fmt.Errorf("%d tasks had an index that is none", n)
 	}
 	if got, want := t.total.Load(), int64(times*len(t.ran)); got != want {
 		return fmt.Errorf("%d tasks ran, want %d", got, want)
 	}
-	for i := range t.ran {
-		if got := int(t.ran[i].Load()); got != times && !same {
-			return fmt.Errorf("task %d ran %d times, want %d", i, got, times)
-		}
+	if i := slices.IndexFunc(t.ran, func(n int) bool { return n != times }); i >= 0 && !t.same {
+		return fmt.Errorf("task %d ran %d times, want %d", i, t.ran[i], times)
 	}
 	return nil
 }
@@ -238,12 +236,11 @@ func checkLimit(open opener, s setting) error {
 
 // checkQueued proves that Submit never waits: while all workers are blocked, s.tasks
 // more are handed over.
-func checkQueued(open queueOpener, s setting) error {
-	var t tally
-	t.ran = make([]atomic.Int32, s.limit+s.tasks)
+func checkQueued(p peer.Peer, s setting) error {
+	t := tally{same: s.same, ran: make([]int, s.limit+s.tasks)}
 	gate := make(chan struct{})
 	begun := make(chan struct{}, s.limit+s.tasks)
-	r := open(s.limit, s.tasks, s.work(func(i int) {
+	r := p.Queued(s.limit, s.tasks, s.work(func(i int) {
 		begun <- struct{}{}
 		<-gate
 		t.run(i)
@@ -270,14 +267,14 @@ func checkQueued(open queueOpener, s setting) error {
 	if err != nil {
 		return errors.Join(failed, err)
 	}
-	return errors.Join(failed, returned, t.check(1, s.same))
+	return errors.Join(failed, returned, t.check(1))
 }
 
 // checkNew proves that a pool that nothing used leaves no goroutine.
-func checkNew(open func(limit int) (end func()), s setting) error {
+func checkNew(p peer.Peer, s setting) error {
 	before := runtime.NumGoroutine()
 	for range s.rounds {
-		if err := s.await("end of an unused pool", open(s.limit)); err != nil {
+		if err := s.await("end of an unused pool", p.New(s.limit)); err != nil {
 			return err
 		}
 	}

@@ -29,10 +29,10 @@ var forms = []form{
 	{name: "Queued", runner: func(p peer.Peer, s setting) opener {
 		return func(limit int, work peer.Work) peer.Runner { return p.Queued(limit, s.tasks, work) }
 	}},
-	{name: "Group", runner: func(p peer.Peer, _ setting) opener { return groupAsRunner(p.Group) }},
-	{name: "Loop", runner: func(p peer.Peer, s setting) opener { return loopAsRunner(p.Loop, s) }, alone: true, limited: true},
-	{name: "Collect", runner: func(p peer.Peer, _ setting) opener { return collectAsRunner(p.Collect) }, alone: true, ordered: true},
-	{name: "Stream", runner: func(p peer.Peer, _ setting) opener { return streamAsRunner(p.Stream) }, alone: true, ordered: true, limited: true},
+	{name: "Group", runner: groupAsRunner},
+	{name: "Loop", runner: loopAsRunner, alone: true, limited: true},
+	{name: "Collect", runner: collectAsRunner, alone: true, ordered: true},
+	{name: "Stream", runner: streamAsRunner, alone: true, ordered: true, limited: true},
 }
 
 // has says whether the peer has the field of that name, or lacks it.
@@ -87,7 +87,7 @@ type parentKey struct{}
 
 // groupAsRunner complains unless the tasks get a context that is alive and made from the
 // parent, and no error comes out.
-func groupAsRunner(open groupOpener) opener {
+func groupAsRunner(p peer.Peer, _ setting) opener {
 	return func(limit int, work peer.Work) peer.Runner {
 		a, run := new(adapted), runs(work)
 		task := func(ctx context.Context, i int) error {
@@ -101,7 +101,7 @@ func groupAsRunner(open groupOpener) opener {
 			return nil
 		}
 		parent := context.WithValue(context.Background(), parentKey{}, true)
-		g := open(parent, limit, setting{same: work.Same != nil}.groupWork(task))
+		g := p.Group(parent, limit, setting{same: work.Same != nil}.groupWork(task))
 		a.submit = func(lo, hi int) error { g.Submit(lo, hi); return nil }
 		a.wait, a.close = g.Wait, g.Close
 		return a
@@ -110,9 +110,10 @@ func groupAsRunner(open groupOpener) opener {
 
 // loopAsRunner makes a loop once, and runs it in each round. It complains unless the body
 // got each item in its place.
-func loopAsRunner(open looper, s setting) opener {
+func loopAsRunner(p peer.Peer, s setting) opener {
+	open := p.Loop
 	if s.gated {
-		open = slowStart(open)
+		open = slowStart(p)
 	}
 	return func(limit int, work peer.Work) peer.Runner {
 		items := make([]float64, s.tasks)
@@ -138,13 +139,13 @@ func loopAsRunner(open looper, s setting) opener {
 
 // slowStart lets an item that takes its time come before the others: par.Range begins alone, until it has
 // seen that the items are worth company.
-func slowStart(open looper) looper {
+func slowStart(p peer.Peer) func(limit int, items []float64, body peer.Body) (run func()) {
 	return func(limit int, items []float64, body peer.Body) func() {
 		numbers := []float64{-1}
 		for i := range items {
 			numbers = append(numbers, float64(i))
 		}
-		return open(limit, numbers, bodyOf(func(number *float64) {
+		return p.Loop(limit, numbers, bodyOf(func(number *float64) {
 			if *number < 0 {
 				time.Sleep(time.Millisecond)
 				return
@@ -177,10 +178,10 @@ func checkValues(values []int, n int) error {
 }
 
 // collectAsRunner complains unless the values are there, in order, and no error.
-func collectAsRunner(collect collector) opener {
+func collectAsRunner(p peer.Peer, _ setting) opener {
 	return func(limit int, work peer.Work) peer.Runner {
 		return &adapted{submit: func(lo, hi int) error {
-			values, err := collect(limit, hi-lo, func(i int) (int, error) {
+			values, err := p.Collect(limit, hi-lo, func(i int) (int, error) {
 				work.Each(lo + i)
 				return valueOf(i), nil
 			})
@@ -190,13 +191,13 @@ func collectAsRunner(collect collector) opener {
 }
 
 // streamAsRunner complains unless the values were consumed one at a time and in order.
-func streamAsRunner(stream streamer) opener {
+func streamAsRunner(p peer.Peer, _ setting) opener {
 	return func(limit int, work peer.Work) peer.Runner {
 		return &adapted{submit: func(lo, hi int) error {
 			var mu sync.Mutex
 			var values []int
 			var consuming, atOnce atomic.Int32
-			stream(limit, hi-lo, func(i int) int {
+			p.Stream(limit, hi-lo, func(i int) int {
 				work.Each(lo + i)
 				return valueOf(i)
 			}, func(value int) {

@@ -13,35 +13,28 @@ import (
 
 // What only one form of a peer does.
 
-type (
-	looper    func(limit int, items []float64, body peer.Body) (run func())
-	collector func(limit, n int, fn func(i int) (int, error)) ([]int, error)
-	streamer  func(limit, n int, fn func(i int) int, consume func(value int))
-	sorter    func(limit int, items []int)
-)
-
 // checkGroupError proves that the first error cancels the context of all others, and
 // comes out of Wait.
-func checkGroupError(open groupOpener, s setting) error {
+func checkGroupError(p peer.Peer, s setting) error {
 	wrong := errors.New("the first error")
-	return checkGroupEnds(context.Background(), open, s, func() error { return wrong }, wrong)
+	return checkGroupEnds(context.Background(), p, s, func() error { return wrong }, wrong)
 }
 
 // checkGroupParent proves that the end of the parent reaches the tasks, and that Wait says so.
-func checkGroupParent(open groupOpener, s setting) error {
+func checkGroupParent(p peer.Peer, s setting) error {
 	parent, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	return checkGroupEnds(parent, open, s, func() error { cancel(); return nil }, context.Canceled)
+	return checkGroupEnds(parent, p, s, func() error { cancel(); return nil }, context.Canceled)
 }
 
 // checkGroupEnds has the last of s.limit tasks end the group by what it does or returns, when all
 // others run.
-func checkGroupEnds(parent context.Context, open groupOpener, s setting, end func() error, want error) error {
+func checkGroupEnds(parent context.Context, p peer.Peer, s setting, end func() error, want error) error {
 	before := runtime.NumGoroutine()
 	s.producers = s.together
 	giveUp := make(chan struct{})
 	var begun, running atomic.Int64
-	g := open(parent, s.limit, s.groupWork(func(ctx context.Context, _ int) error {
+	g := p.Group(parent, s.limit, s.groupWork(func(ctx context.Context, _ int) error {
 		running.Add(1)
 		if int(begun.Add(1)) == s.limit {
 			if err := end(); err != nil {
@@ -78,11 +71,11 @@ func checkGroupEnds(parent context.Context, open groupOpener, s setting, end fun
 }
 
 // checkCollectError proves that the error of a task comes out.
-func checkCollectError(collect collector, s setting) error {
+func checkCollectError(p peer.Peer, s setting) error {
 	wrong := errors.New("the last task failed")
 	var failed error
 	err := s.await("collect, with an error", func() {
-		_, failed = collect(s.limit, s.tasks, func(i int) (int, error) {
+		_, failed = p.Collect(s.limit, s.tasks, func(i int) (int, error) {
 			if i == s.tasks-1 {
 				return 0, wrong
 			}
@@ -97,13 +90,13 @@ func checkCollectError(collect collector, s setting) error {
 
 // checkFlow proves that a stream hands over its first value before its last task has
 // ended: it could have no last one.
-func checkFlow(stream streamer, s setting) error {
+func checkFlow(p peer.Peer, s setting) error {
 	consumed := make(chan struct{})
 	giveUp := make(chan struct{})
 	last := s.tasks - 1
 	first := true
 	ended := begin(func() {
-		stream(s.limit, s.tasks, func(i int) int {
+		p.Stream(s.limit, s.tasks, func(i int) int {
 			if i == last {
 				select {
 				case <-consumed:
@@ -146,11 +139,11 @@ func unsorted(n int) map[string][]int {
 }
 
 // checkSort proves that items are sorted where they are, and none is lost.
-func checkSort(sort sorter, s setting) error {
+func checkSort(p peer.Peer, s setting) error {
 	before := runtime.NumGoroutine()
 	for name, items := range unsorted(s.tasks) {
 		want := slices.Sorted(slices.Values(items))
-		if err := s.await("sort", func() { sort(s.limit, items) }); err != nil {
+		if err := s.await("sort", func() { p.Sort(s.limit, items) }); err != nil {
 			return fmt.Errorf("items %s: %w", name, err)
 		}
 		if !slices.Equal(items, want) {
@@ -158,4 +151,11 @@ func checkSort(sort sorter, s setting) error {
 		}
 	}
 	return checkGoroutines(before, s.patience)
+}
+
+func checkFibonacci(p peer.Peer, s setting) error {
+	if got := p.Fibonacci(s.limit, 15); got != 610 {
+		return fmt.Errorf("%d, want 610", got)
+	}
+	return nil
 }

@@ -1,8 +1,6 @@
 package peer_test
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,20 +103,14 @@ var tests = func() []test {
 		queues[k].tasks = 1500 // more than any queue that is made beforehand
 	}
 	return append(list,
-		test{"queued", "Queued", queues, false, func(p peer.Peer, s setting) error { return checkQueued(p.Queued, s) }},
-		test{"error", "Group", crowded(), false, func(p peer.Peer, s setting) error { return checkGroupError(p.Group, s) }},
-		test{"parent", "Group", crowded(), false, func(p peer.Peer, s setting) error { return checkGroupParent(p.Group, s) }},
-		test{"failed", "Collect", crowded(), true, func(p peer.Peer, s setting) error { return checkCollectError(p.Collect, s) }},
-		test{"flow", "Stream", crowded(), true, func(p peer.Peer, s setting) error { return checkFlow(p.Stream, s) }},
-		test{"sort", "Sort", lengths, true, func(p peer.Peer, s setting) error { return checkSort(p.Sort, s) }},
-		test{"new", "New", pools, true, func(p peer.Peer, s setting) error { return checkNew(p.New, s) }},
-		test{"fibonacci", "Fibonacci", fibonacci, true, func(p peer.Peer, s setting) error {
-			if got := p.Fibonacci(s.limit, 15); got != 610 {
-				return fmt.Errorf("%d, want 610", got)
-			}
-			return nil
-		}},
-		test{"memory", "Open", []setting{{limit: 4, producers: 2, tasks: 500}}, false, checkMemory},
+		test{"queued", "Queued", queues, false, checkQueued},
+		test{"error", "Group", crowded(), false, checkGroupError},
+		test{"parent", "Group", crowded(), false, checkGroupParent},
+		test{"failed", "Collect", crowded(), true, checkCollectError},
+		test{"flow", "Stream", crowded(), true, checkFlow},
+		test{"sort", "Sort", lengths, true, checkSort},
+		test{"new", "New", pools, true, checkNew},
+		test{"fibonacci", "Fibonacci", fibonacci, true, checkFibonacci},
 	)
 }()
 
@@ -142,27 +134,6 @@ func TestEachPeerDoesWhatItPromises(t *testing.T) {
 			t.Errorf("only %d peers have %s", found, c.field)
 		}
 	}
-}
-
-// checkMemory lets the race detector report it if Wait does not wait for the memory of the tasks as well.
-func checkMemory(p peer.Peer, s setting) error {
-	wrote := make([]int, s.tasks)
-	r := p.Open(s.limit, s.work(func(i int) { wrote[i]++ }))
-	var failed error
-	err := s.await("two rounds", func() {
-		for range 2 {
-			s.submit(r, 0, s.tasks)
-			failed = errors.Join(failed, r.Wait())
-		}
-		r.Close()
-	})
-	if i := slices.IndexFunc(wrote, func(n int) bool { return n != 2 }); err == nil && i >= 0 {
-		return fmt.Errorf("task %d wrote %d times, want 2", i, wrote[i])
-	}
-	if err == nil {
-		err = failed
-	}
-	return err
 }
 
 func TestFindKnowsEveryPeer(t *testing.T) {

@@ -52,46 +52,23 @@ func runner(limit int, bend func(b *bent)) peer.Peer {
 	}}
 }
 
-// A bend is what is wrong with a group.
-type bend struct {
-	parent func(context.Context) context.Context                             // of the group, in place of the given one
-	task   func(ctx context.Context, task func(context.Context) error) error // around each task
-	wait   func(err error) error                                             // what Wait returns in place of err
-}
-
-// group is a peer whose Group is right except for what is set in the bend that made returns.
-func group(made func() bend) peer.Peer {
-	return peer.Peer{Group: func(ctx context.Context, limit int, work peer.GroupWork) peer.Runner {
-		b := made()
-		if b.parent != nil {
-			ctx = b.parent(ctx)
-		}
-		around := peer.GroupWork{Same: work.Same, Each: work.Each}
-		switch {
-		case b.task == nil:
-		case work.Same != nil:
-			around.Same = func(ctx context.Context) error { return b.task(ctx, work.Same) }
-		default:
-			around.Each = func(ctx context.Context, i int) error {
-				return b.task(ctx, func(ctx context.Context) error { return work.Each(ctx, i) })
-			}
-		}
-		return bentGroup{semaphore.Group(ctx, limit, around), b}
+// around is work whose tasks are called by call.
+func around(work peer.GroupWork, call func(ctx context.Context, task func(context.Context) error) error) peer.GroupWork {
+	if work.Same != nil {
+		return peer.GroupWork{Same: func(ctx context.Context) error { return call(ctx, work.Same) }}
+	}
+	return peer.GroupWork{Each: func(ctx context.Context, i int) error {
+		return call(ctx, func(ctx context.Context) error { return work.Each(ctx, i) })
 	}}
 }
 
-type bentGroup struct {
+// answering is a runner whose Wait returns what answer does.
+type answering struct {
 	peer.Runner
-	bend bend
+	answer func(err error) error
 }
 
-func (g bentGroup) Wait() error {
-	err := g.Runner.Wait()
-	if g.bend.wait != nil {
-		return g.bend.wait(err)
-	}
-	return err
-}
+func (a answering) Wait() error { return a.answer(a.Runner.Wait()) }
 
 // narrow is a peer whose queue has that many places too few. A goroutine that waits for one of the workers is a place in the queue.
 func narrow(missing int) peer.Peer {
@@ -153,41 +130,45 @@ func TestTheTestsFindWhatIsWrong(t *testing.T) {
 		{name: "has no queue", by: "queued", impatient: true, peer: narrow(10)},
 		{name: "leaves goroutines of a new pool", by: "new", impatient: true, peer: peer.Peer{New: func(int) func() { leak(); return func() {} }}},
 
-		{name: "makes its context of another", by: "once", peer: group(func() bend {
-			return bend{parent: func(context.Context) context.Context { return context.Background() }}
-		})},
-		{name: "does not end with its parent", by: "parent", impatient: true, peer: group(func() bend { return bend{parent: context.WithoutCancel} })},
-		{name: "keeps the context of the first round", by: "once", peer: group(func() bend {
+		{name: "makes its context of another", by: "once", peer: peer.Peer{Group: func(_ context.Context, limit int, work peer.GroupWork) peer.Runner {
+			return semaphore.Group(context.Background(), limit, work)
+		}}},
+		{name: "does not end with its parent", by: "parent", impatient: true, peer: peer.Peer{Group: func(ctx context.Context, limit int, work peer.GroupWork) peer.Runner {
+			return semaphore.Group(context.WithoutCancel(ctx), limit, work)
+		}}},
+		{name: "keeps the context of the first round", by: "once", peer: peer.Peer{Group: func(ctx context.Context, limit int, work peer.GroupWork) peer.Runner {
 			var first context.Context
 			var once sync.Once
-			return bend{task: func(ctx context.Context, task func(context.Context) error) error {
+			return semaphore.Group(ctx, limit, around(work, func(ctx context.Context, task func(context.Context) error) error {
 				once.Do(func() { first = ctx })
 				return task(first)
-			}}
-		})},
-		{name: "cancels no task", by: "error", impatient: true, peer: group(func() bend {
-			return bend{task: func(ctx context.Context, task func(context.Context) error) error {
+			}))
+		}}},
+		{name: "cancels no task", by: "error", impatient: true, peer: peer.Peer{Group: func(ctx context.Context, limit int, work peer.GroupWork) peer.Runner {
+			return semaphore.Group(ctx, limit, around(work, func(ctx context.Context, task func(context.Context) error) error {
 				return task(context.WithoutCancel(ctx))
-			}}
-		})},
-		{name: "loses the error", by: "error parent", peer: group(func() bend { return bend{wait: func(error) error { return nil }} })},
-		{name: "returns the last error", by: "error", peer: group(func() bend {
+			}))
+		}}},
+		{name: "loses the error", by: "error parent", peer: peer.Peer{Group: func(ctx context.Context, limit int, work peer.GroupWork) peer.Runner {
+			return answering{semaphore.Group(ctx, limit, work), func(error) error { return nil }}
+		}}},
+		{name: "returns the last error", by: "error", peer: peer.Peer{Group: func(ctx context.Context, limit int, work peer.GroupWork) peer.Runner {
 			var last atomic.Pointer[error]
-			return bend{task: func(ctx context.Context, task func(context.Context) error) error {
+			return answering{semaphore.Group(ctx, limit, around(work, func(ctx context.Context, task func(context.Context) error) error {
 				err := task(ctx)
 				last.Store(&err)
 				return err
-			}, wait: func(error) error { return *last.Load() }}
-		})},
-		{name: "returns an error for nothing", by: "once", peer: group(func() bend {
-			return bend{wait: func(error) error { return context.Canceled }}
-		})},
+			})), func(error) error { return *last.Load() }}
+		}}},
+		{name: "returns an error for nothing", by: "once", peer: peer.Peer{Group: func(ctx context.Context, limit int, work peer.GroupWork) peer.Runner {
+			return answering{semaphore.Group(ctx, limit, work), func(error) error { return context.Canceled }}
+		}}},
 
 		{name: "visits a copy", by: "once", peer: peer.Peer{Loop: func(limit int, items []float64, body peer.Body) func() {
 			return func() { plain.Loop(limit, slices.Clone(items), body)() }
 		}}},
-		{name: "runs when it is made", by: "once", peer: peer.Peer{Loop: func(limit int, items []float64, body peer.Body) func() {
-			plain.Loop(limit, items, body)()
+		{name: "runs when it is made", by: "once", peer: peer.Peer{Loop: func(_ int, items []float64, body peer.Body) func() {
+			plain.Loop(1, items, body)()
 			return func() {}
 		}}},
 		{name: "takes values as they come", by: "once", peer: peer.Peer{Collect: func(limit, n int, fn func(int) (int, error)) ([]int, error) {
