@@ -20,7 +20,7 @@ func contenders(s Scale, offers func(p peer.Peer) bool, measure func(m *Meter, p
 	var list []Contender
 	for _, p := range peer.All() {
 		if offers(p) && (s.Full || mainForms[p.Name]) {
-			list = append(list, measured(p.Name, func(m *Meter) { measure(m, p) }))
+			list = append(list, Contender{Name: p.Name, Measure: func(m *Meter) { measure(m, p) }})
 		}
 	}
 	return list

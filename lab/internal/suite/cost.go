@@ -39,7 +39,7 @@ func curve(s Scale, procs, length, tasks int) Experiment {
 		if err != nil {
 			panic(err)
 		}
-		e.Contenders = append(e.Contenders, measured(name, func(m *Meter) {
+		e.Contenders = append(e.Contenders, Contender{Name: name, Measure: func(m *Meter) {
 			r := p.Open(runtime.GOMAXPROCS(0), peer.Work{Same: func() { roots(length) }})
 			defer r.Close()
 			run := func() {
@@ -63,7 +63,7 @@ func curve(s Scale, procs, length, tasks int) Experiment {
 			}
 			m.set("ns/op", float64(work.Nanoseconds())/float64(m.N))
 			m.set("gc-ns/op", float64(all.Nanoseconds())/float64(m.N))
-		}))
+		}})
 	}
 	return e
 }

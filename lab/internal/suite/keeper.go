@@ -14,22 +14,18 @@ import (
 func keeper(s Scale) []Experiment {
 	const capacity = 8
 	return each(pick(s, []int{1, 64}, []int{64}), func(goroutines int) Experiment {
-		kept := func(name string, open func() (use func(ctx context.Context, meanwhile func()), end func())) Contender {
-			return measured(name, func(m *Meter) {
-				ctx, cancel := context.WithCancel(context.Background()) // like the contexts of requests
-				defer cancel()
-				use, end := open()
-				defer end()
-				meanwhile := func() {}
-				if goroutines > capacity {
-					meanwhile = runtime.Gosched
-				}
-				m.throughput(func(n int) {
-					shared(goroutines, n, func(lo, hi int) {
-						for range hi - lo {
-							use(ctx, meanwhile)
-						}
-					})
+		kept := func(m *Meter, use func(ctx context.Context, meanwhile func())) {
+			ctx, cancel := context.WithCancel(context.Background()) // like the contexts of requests
+			defer cancel()
+			meanwhile := func() {}
+			if goroutines > capacity {
+				meanwhile = runtime.Gosched
+			}
+			m.throughput(func(n int) {
+				shared(goroutines, n, func(lo, hi int) {
+					for range hi - lo {
+						use(ctx, meanwhile)
+					}
 				})
 			})
 		}
@@ -37,32 +33,34 @@ func keeper(s Scale) []Experiment {
 			ID:    id(s.Cores, "keeper", "goroutines", goroutines, "capacity", capacity),
 			About: "an object is got and put back: an idle one by one goroutine, or one of 8 by 64, each of which yields while it has one",
 			Contenders: []Contender{
-				kept("weir.reuse.Keeper", func() (use func(context.Context, func()), end func()) {
+				{Name: "weir.reuse.Keeper", Measure: func(m *Meter) {
 					k := reuse.NewKeeper(reuse.KeeperConfig[int]{
 						Capacity: capacity, Open: openNothing, Close: closeNothing,
 						// puddle also notes the time at every Release, so that its users can implement idle
 						// timeouts.
 						IdleTimeout: time.Minute,
 					})
-					return func(ctx context.Context, meanwhile func()) {
+					defer k.Close()
+					kept(m, func(ctx context.Context, meanwhile func()) {
 						lease, err := k.Get(ctx)
 						must(err)
 						_ = lease.Value()
 						meanwhile()
 						lease.Put()
-					}, k.Close
-				}),
-				kept("puddle", func() (use func(context.Context, func()), end func()) {
+					})
+				}},
+				{Name: "puddle", Measure: func(m *Meter) {
 					p, err := puddle.NewPool(&puddle.Config[int]{MaxSize: capacity, Constructor: openNothing, Destructor: closeNothing})
 					must(err)
-					return func(ctx context.Context, meanwhile func()) {
+					defer p.Close()
+					kept(m, func(ctx context.Context, meanwhile func()) {
 						resource, err := p.Acquire(ctx)
 						must(err)
 						_ = resource.Value()
 						meanwhile()
 						resource.Release()
-					}, p.Close
-				}),
+					})
+				}},
 			},
 		}
 	})

@@ -29,16 +29,25 @@ var laterSuite = Suite{
 	},
 }
 
-// once makes a contender that performs one operation after the other.
-func once(name string, open func() (one func() error, end func())) Contender {
-	return measured(name, func(m *Meter) {
-		one, end := open()
-		defer end()
-		m.throughput(func(n int) {
-			for range n {
-				must(one())
-			}
-		})
+// once returns a contender that performs one operation after the other.
+func once(name string, one func() error) Contender {
+	return Contender{Name: name, Measure: func(m *Meter) { m.calls(one) }}
+}
+
+// onPool is like once, for an operation on a pool of Weir, which it makes and closes.
+func onPool(name string, on func(p *weir.Pool) func() error, opts ...weir.Option) Contender {
+	return Contender{Name: name, Measure: func(m *Meter) {
+		p := weir.New(64, opts...)
+		defer p.Close()
+		m.calls(on(p))
+	}}
+}
+
+func (m *Meter) calls(one func() error) {
+	m.throughput(func(n int) {
+		for range n {
+			must(one())
+		}
 	})
 }
 
@@ -46,30 +55,17 @@ func once(name string, open func() (one func() error, end func())) Contender {
 func turns(s Scale) Experiment {
 	const n = 1_000_000_000
 	ctx := context.Background()
-	rated := func(name string, opts ...weir.Option) Contender {
-		return once(name, func() (func() error, func()) {
-			p := weir.New(64, opts...)
-			return func() error { return p.Submit(nothing) }, p.Close
-		})
-	}
+	task := func(p *weir.Pool) func() error { return func() error { return p.Submit(nothing) } }
+	ours, theirs, others := weir.Rate(n, time.Second, n), rate.NewLimiter(n, n), ratelimiter.NewBursty[any](n, time.Second)
 	return Experiment{
 		ID:    id(s.Cores, "turn"),
 		About: "a turn of a rate that is far higher than what comes; weir.Pool is a task without a rate, weir.RatedPool one with",
 		Contenders: []Contender{
-			rated("weir.Pool"),
-			rated("weir.RatedPool", weir.Rate(n, time.Second, n)),
-			once("weir.Wait", func() (func() error, func()) {
-				r := weir.Rate(n, time.Second, n)
-				return func() error { return r.Wait(ctx) }, func() {}
-			}),
-			once("x-time", func() (func() error, func()) {
-				r := rate.NewLimiter(n, n)
-				return func() error { return r.Wait(ctx) }, func() {}
-			}),
-			once("failsafe-go", func() (func() error, func()) {
-				r := ratelimiter.NewBursty[any](n, time.Second)
-				return func() error { return r.AcquirePermit(ctx) }, func() {}
-			}),
+			onPool("weir.Pool", task),
+			onPool("weir.RatedPool", task, weir.Rate(n, time.Second, n)),
+			once("weir.Wait", func() error { return ours.Wait(ctx) }),
+			once("x-time", func() error { return theirs.Wait(ctx) }),
+			once("failsafe-go", func() error { return others.AcquirePermit(ctx) }),
 		},
 	}
 }
@@ -78,21 +74,15 @@ func turns(s Scale) Experiment {
 func tries(s Scale) Experiment {
 	ctx := context.Background()
 	succeeds := func(context.Context) error { return nil }
+	ours := weir.Retry(weir.RetryPolicy{Tries: 4})
+	theirs := failsafe.With(retrypolicy.NewBuilder[any]().WithMaxRetries(3).Build())
 	return Experiment{
 		ID:    id(s.Cores, "try"),
 		About: "a call that succeeds and would be tried again",
 		Contenders: []Contender{
-			once("weir.Retry", func() (func() error, func()) {
-				r := weir.Retry(weir.RetryPolicy{Tries: 4})
-				return func() error { return r.Do(ctx, succeeds) }, func() {}
-			}),
-			once("failsafe-go", func() (func() error, func()) {
-				e := failsafe.With(retrypolicy.NewBuilder[any]().WithMaxRetries(3).Build())
-				return func() error { return e.Run(func() error { return succeeds(ctx) }) }, func() {}
-			}),
-			once(peer.Go, func() (func() error, func()) { // only the call
-				return func() error { return succeeds(ctx) }, func() {}
-			}),
+			once("weir.Retry", func() error { return ours.Do(ctx, succeeds) }),
+			once("failsafe-go", func() error { return theirs.Run(func() error { return succeeds(ctx) }) }),
+			once(peer.Go, func() error { return succeeds(ctx) }), // only the call
 		},
 	}
 }
@@ -102,7 +92,7 @@ func backOffs(s Scale) Experiment {
 	const tasks, fails, pause, limit = 20, 3, 10 * time.Millisecond, 2
 	failed := errors.New("failed")
 	contender := func(name string, fail func() error, retried func(call func(context.Context) error) func(context.Context) error, opts ...weir.GroupOption) Contender {
-		return measured(name, func(m *Meter) {
+		return Contender{Name: name, Measure: func(m *Meter) {
 			p := weir.New(limit)
 			defer p.Close()
 			begin := time.Now()
@@ -119,7 +109,7 @@ func backOffs(s Scale) Experiment {
 			must(g.Wait())
 			m.N = 1
 			m.set("ns/op", float64(time.Since(begin).Nanoseconds()))
-		})
+		}}
 	}
 	plain := func(call func(context.Context) error) func(context.Context) error { return call }
 	executor := failsafe.With(retrypolicy.NewBuilder[any]().WithMaxRetries(fails).WithDelay(pause).Build())
@@ -141,23 +131,20 @@ func backOffs(s Scale) Experiment {
 func hedges(s Scale) Experiment {
 	ctx := context.Background()
 	fast := func(context.Context) (int, error) { return 1, nil }
+	theirs := failsafe.With(hedgepolicy.NewWithDelay[int](time.Second))
 	return Experiment{
 		ID:    id(s.Cores, "hedge"),
 		About: "a call that returns at once, so that no second one is made",
 		Contenders: []Contender{
-			once("weir.Hedge", func() (func() error, func()) {
-				p := weir.New(64)
+			onPool("weir.Hedge", func(p *weir.Pool) func() error {
 				return func() error {
 					_, err := weir.Hedge(ctx, p, time.Second, fast, fast)
 					return err
-				}, p.Close
+				}
 			}),
-			once("failsafe-go", func() (func() error, func()) {
-				e := failsafe.With(hedgepolicy.NewWithDelay[int](time.Second))
-				return func() error {
-					_, err := e.Get(func() (int, error) { return fast(ctx) })
-					return err
-				}, func() {}
+			once("failsafe-go", func() error {
+				_, err := theirs.Get(func() (int, error) { return fast(ctx) })
+				return err
 			}),
 		},
 	}

@@ -33,7 +33,7 @@ func serving(s Scale, procs int, experiment string, strategies []strategy) Exper
 		Turn:  pick(s, 2*shortTurn, shortTurn*4/3), // the latency samples have a run of their own
 	}
 	for _, way := range strategies {
-		e.Contenders = append(e.Contenders, measured(way.name, way.measure))
+		e.Contenders = append(e.Contenders, Contender{Name: way.name, Measure: way.measure})
 	}
 	return e
 }

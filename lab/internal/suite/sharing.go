@@ -70,7 +70,7 @@ func emptyInPart(s Scale) Experiment {
 		About: "one task of one part that only counts itself, from its submission until all have finished",
 	}
 	for _, p := range parted {
-		e.Contenders = append(e.Contenders, measured(p.name, func(m *Meter) {
+		e.Contenders = append(e.Contenders, Contender{Name: p.name, Measure: func(m *Meter) {
 			submit, _, end := p.open(limit)
 			defer end()
 			var live sync.WaitGroup
@@ -82,7 +82,7 @@ func emptyInPart(s Scale) Experiment {
 				}
 				live.Wait()
 			})
-		}))
+		}})
 	}
 	return e
 }
@@ -98,7 +98,7 @@ func tenants(s Scale) []Experiment {
 			Turn: time.Duration(before/limit) * long * 4 / 5, // some contenders take all of that time, and some almost none
 		}
 		for _, p := range parted {
-			e.Contenders = append(e.Contenders, measured(p.name, func(m *Meter) {
+			e.Contenders = append(e.Contenders, Contender{Name: p.name, Measure: func(m *Meter) {
 				many, few, end := p.open(limit)
 				defer end()
 				over := make(chan struct{})
@@ -128,7 +128,7 @@ func tenants(s Scale) []Experiment {
 				live.Wait()
 				m.N = 1
 				m.set("ns/op", float64(time.Since(begin).Nanoseconds()))
-			}))
+			}})
 		}
 		return e
 	})
@@ -147,56 +147,52 @@ func calls(s Scale) []Experiment {
 			}
 			return 1, nil
 		}
-		contender := func(name string, with func(measure func(call func() error))) Contender {
-			return measured(name, func(m *Meter) {
-				with(func(call func() error) {
-					one := func(int, int) {
-						asked.Add(1)
-						must(call())
+		measure := func(m *Meter, call func() error) {
+			one := func(int, int) {
+				asked.Add(1)
+				must(call())
+			}
+			m.throughput(func(n int) {
+				runs.Store(0)
+				for range n {
+					asked.Store(0)
+					if callers == 1 {
+						one(0, 1)
+						continue
 					}
-					m.throughput(func(n int) {
-						runs.Store(0)
-						for range n {
-							asked.Store(0)
-							if callers == 1 {
-								one(0, 1)
-								continue
-							}
-							shared(callers, callers, one)
-						}
-					})
-					m.set("runs/op", float64(runs.Load())/float64(m.N))
-				})
+					shared(callers, callers, one)
+				}
 			})
+			m.set("runs/op", float64(runs.Load())/float64(m.N))
 		}
 		return Experiment{
 			ID:    id(s.Cores, "calls", "callers", callers),
 			About: "calls for one key, from the first until all have its value; with several callers each has a goroutine, made for it",
 			Contenders: []Contender{
-				contender("weir.Once", func(measure func(call func() error)) {
+				{Name: "weir.Once", Measure: func(m *Meter) {
 					p := weir.New(64)
 					defer p.Close()
 					ctx, cancel := context.WithCancel(context.Background()) // like the contexts of requests
 					defer cancel()
 					values := weir.NewOnce[string, int](p)
-					measure(func() error {
+					measure(m, func() error {
 						_, err := values.Do(ctx, "key", func(context.Context) (int, error) { return compute() })
 						return err
 					})
-				}),
-				contender("singleflight", func(measure func(call func() error)) {
+				}},
+				{Name: "singleflight", Measure: func(m *Meter) {
 					var values singleflight.Group
-					measure(func() error {
+					measure(m, func() error {
 						_, err, _ := values.Do("key", func() (any, error) { return compute() })
 						return err
 					})
-				}),
-				contender(peer.Go, func(measure func(call func() error)) { // each caller computes for itself
-					measure(func() error {
+				}},
+				{Name: peer.Go, Measure: func(m *Meter) { // each caller computes for itself
+					measure(m, func() error {
 						_, err := compute()
 						return err
 					})
-				}),
+				}},
 			},
 		}
 	})

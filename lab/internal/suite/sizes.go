@@ -72,24 +72,24 @@ func sizes(s Scale) []Experiment {
 			About: "one buffer that is filled in pieces of 512 bytes and given back, of 64 that each goroutine has in use; and 1 KB of garbage beside it",
 			Turn:  pick(s, time.Second, 200*time.Millisecond),
 			Contenders: []Contender{
-				measured("weir.reuse.Buffers", func(m *Meter) {
+				{Name: "weir.reuse.Buffers", Measure: func(m *Meter) {
 					var pool reuse.Buffers
 					mixed(m, passes, l.sizes(), pool.GetBuffer, grow, pool.PutBuffer)
-				}),
-				measured(peer.Made, func(m *Meter) {
+				}},
+				{Name: peer.Made, Measure: func(m *Meter) {
 					mixed(m, passes, l.sizes(), newBuffer, grow, func(*bytes.Buffer) {})
-				}),
-				measured("sync.Pool", func(m *Meter) {
+				}},
+				{Name: "sync.Pool", Measure: func(m *Meter) {
 					pool := sync.Pool{New: func() any { return newBuffer() }}
 					mixed(m, passes, l.sizes(), func() *bytes.Buffer { return pool.Get().(*bytes.Buffer) }, grow, func(b *bytes.Buffer) {
 						b.Reset()
 						pool.Put(b)
 					})
-				}),
-				measured("bytebufferpool", func(m *Meter) {
+				}},
+				{Name: "bytebufferpool", Measure: func(m *Meter) {
 					var pool bytebufferpool.Pool
 					mixed(m, passes, l.sizes(), pool.Get, growTheirs, pool.Put)
-				}),
+				}},
 			},
 		}
 	})

@@ -156,8 +156,3 @@ func each[T any](values []T, of func(T) Experiment) []Experiment {
 	}
 	return list
 }
-
-// measured returns a contender whose measurement is the function.
-func measured(name string, measure func(m *Meter)) Contender {
-	return Contender{Name: name, Measure: measure}
-}

@@ -51,7 +51,7 @@ func digests(s Scale) Experiment {
 		Turn:  250 * time.Millisecond,
 	}
 	for _, p := range md5all.Programs() {
-		e.Contenders = append(e.Contenders, measured(p.Name, func(m *Meter) {
+		e.Contenders = append(e.Contenders, Contender{Name: p.Name, Measure: func(m *Meter) {
 			root, err := os.MkdirTemp("", "weir-lab-")
 			must(err)
 			defer func() { must(os.RemoveAll(root)) }()
@@ -63,7 +63,7 @@ func digests(s Scale) Experiment {
 			if !maps.Equal(got, want) {
 				panic("the sums are not those of the files")
 			}
-		}))
+		}})
 	}
 	return e
 }
