@@ -25,14 +25,13 @@ func concPrograms() programs {
 		p := limited(limit).WithContext(ctx).WithCancelOnError().WithFirstError()
 		return group{p.Go, p.Wait}
 	}
-	return open.programs("01", "05", "09", "23", "24", "reuse", "wait").and(grouped.programs()).and(programs{
+	return open.programs("01", "04", "05", "09", "23", "24", "reuse", "wait").and(grouped.programs()).and(programs{
 		"03": open.with(2, nilTask(func(pool) error {
 			p := limited(2)
 			p.Go(nil)
 			p.Wait()
 			return nil
 		})),
-		"04": open.with(2, waitTwice),
 		"06": func(env Env) error {
 			p := limited(2).WithErrors()
 			s := stream.New().WithMaxGoroutines(2)

@@ -65,7 +65,7 @@ var common = map[string]struct {
 	limit int
 	run   func(env Env, p pool) error
 }{
-	"01": {1, goexits}, "02": {4, shrink}, "05": {huge(), runAll}, "09": {2, recurs}, "23": {1, labels}, "24": {1, together},
+	"01": {1, goexits}, "02": {4, shrink}, "04": {1, waitTwice}, "05": {huge(), runAll}, "09": {2, recurs}, "23": {1, labels}, "24": {1, together},
 	"reuse": {4, reuse}, "wait": {4, waits}, "resize": {2, resize},
 }
 

@@ -13,14 +13,13 @@ func plainPrograms() programs {
 		var tasks sync.WaitGroup
 		return pool{submit: always(tasks.Go), wait: silent(tasks.Wait)}
 	}
-	return open.programs("09", "23", "reuse", "wait").and(programs{
+	return open.programs("04", "09", "23", "reuse", "wait").and(programs{
 		"03": open.with(0, nilTask(func(pool) error {
 			var tasks sync.WaitGroup
 			tasks.Go(nil)
 			tasks.Wait()
 			return nil
 		})),
-		"04": open.with(0, waitTwice),
 		"06": open.with(0, exits(false, "Wait")),
 		"19": bubbles(func(_ Env, _ func(string)) error {
 			var tasks sync.WaitGroup

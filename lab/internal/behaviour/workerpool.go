@@ -9,9 +9,8 @@ func workerpoolPrograms() programs {
 		p := workerpool.New(limit)
 		return pool{submit: p.Do, wait: silent(p.StopWait)}
 	}
-	return open.programs("01", "05", "23", "24", "reuse").and(programs{
+	return open.programs("01", "04", "05", "23", "24", "reuse").and(programs{
 		"03": open.with(2, nilTask(submitsNil)),
-		"04": open.with(1, waitTwice),
 		"06": open.with(2, exits(false, "StopWait")),
 		"09": func(env Env) error {
 			p := workerpool.New(2)
