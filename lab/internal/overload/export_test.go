@@ -32,9 +32,3 @@ func AddContenders() {
 		contender{Rude, false, every(2, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })},
 	)
 }
-
-// Parse is parse.
-func Parse(text string) (status int, last, whole bool, err error) {
-	a, whole := parse([]byte(text))
-	return a.status, a.last, whole, a.err
-}

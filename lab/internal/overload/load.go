@@ -2,7 +2,6 @@ package overload
 
 import (
 	"net"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -64,6 +63,9 @@ const (
 	// tail is how long requests go on after the measured span, while the server shuts down.
 	tail = 200 * time.Millisecond
 
+	// soon is how long after the load is ready the measured span begins: until the server knows of it.
+	soon = 50 * time.Millisecond
+
 	// longestAnswer is how long the load waits for the last answers.
 	longestAnswer = time.Minute
 
@@ -96,19 +98,20 @@ func offer(o order, r *record.Result) error {
 		order: o, done: make(chan struct{}), tally: tally{curve: make([]int, o.Points())},
 		dials: rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond*(10*pace).Seconds()))),
 	}
-	for deadline := time.Now().Add(dialTimeout); g.address == ""; time.Sleep(pace) {
-		address, err := os.ReadFile(o.At)
-		if err != nil && time.Now().After(deadline) {
-			return err
-		}
-		g.address = string(address)
+	var err error
+	if g.address, err = o.told(address); err != nil {
+		return err
 	}
 	if err := g.warm(); err != nil {
 		return err
 	}
-	time.Sleep(time.Until(g.Start))
+	g.start = time.Now().Add(soon)
+	if err := o.tell(start, g.start.Format(time.RFC3339Nano)); err != nil {
+		return err
+	}
+	time.Sleep(soon)
 	for k := 0; ; {
-		now := time.Since(g.Start)
+		now := time.Since(g.start)
 		for ; g.due(k) <= now && g.due(k) < g.Length+tail; k++ {
 			g.send(g.due(k), now)
 		}
@@ -200,7 +203,7 @@ func (g *clients) begins(c *client, due, now time.Duration) {
 // answered counts an answer. again reports whether the client has another request to send; if not, kept
 // reports whether it keeps the connection.
 func (g *clients) answered(c *client, status int, keep bool) (again, kept bool) {
-	now := time.Since(g.Start)
+	now := time.Since(g.start)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.tally.answered++
@@ -260,7 +263,7 @@ func (g *clients) broken(c *client) {
 	}
 	c.busy = false
 	g.pending--
-	if time.Since(g.Start) < g.Length {
+	if time.Since(g.start) < g.Length {
 		g.tally.broken++
 	}
 	g.ends()

@@ -57,15 +57,35 @@ const (
 // order is what the lab tells both processes.
 type order struct {
 	Setup
-	Start time.Time // when the measured span begins
-	At    string    // the file in which the load finds the server's address
+	Folder string    // for what the two tell each other: the server its address, and then the load when the measured span begins
+	start  time.Time // of the measured span
 }
 
 // over returns when the measured span is over. The load goes on for a moment, so that the server has to shut down under load.
-func (o order) over() time.Time { return o.Start.Add(o.Length) }
+func (o order) over() time.Time { return o.start.Add(o.Length) }
 
-// starting is how long both processes have to start, and the load to open its first connections.
-const starting = 500 * time.Millisecond
+// What the processes tell each other.
+const (
+	address = "address"
+	start   = "start"
+)
+
+// tell tells the other process something. That cannot read a part of it.
+func (o order) tell(what, text string) error {
+	path := filepath.Join(o.Folder, what)
+	return errors.Join(os.WriteFile(path+".new", []byte(text), 0o600), os.Rename(path+".new", path))
+}
+
+// told waits until the other process has told something.
+func (o order) told(what string) (string, error) {
+	const longest = 30 * time.Second
+	for deadline := time.Now().Add(longest); ; time.Sleep(pace) {
+		text, err := os.ReadFile(filepath.Join(o.Folder, what))
+		if err == nil || time.Now().After(deadline) {
+			return string(text), err
+		}
+	}
+}
 
 // Run starts a server and its load by command, with [Flag] and the arguments of [Child], and returns their figures.
 func Run(ctx context.Context, command child.Command, setup Setup) (_ record.Result, err error) {
@@ -74,8 +94,7 @@ func Run(ctx context.Context, command child.Command, setup Setup) (_ record.Resu
 		return record.Result{}, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	o := order{Setup: setup, Start: time.Now().Add(starting), At: filepath.Join(folder, "address")}
-	text, err := json.Marshal(o)
+	text, err := json.Marshal(order{Setup: setup, Folder: folder})
 	if err != nil {
 		return record.Result{}, err
 	}

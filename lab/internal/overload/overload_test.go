@@ -180,32 +180,3 @@ func TestACancelledRunEndsItsProcesses(t *testing.T) {
 		}
 	}
 }
-
-func TestAnswersAreReadAsTheyStand(t *testing.T) {
-	const ok = "HTTP/1.1 200 OK\r\nDate: x\r\nContent-Length: 2\r\n\r\nok"
-	for _, c := range []struct {
-		text        string
-		status      int
-		last, whole bool
-		fails       bool
-	}{
-		{text: ok, status: 200, whole: true},
-		{text: "HTTP/1.1 503 x\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status: 503, last: true, whole: true},
-		{text: "HTTP/1.1 503 x\r\nContent-Length: 0\r\n\r\n", status: 0, whole: true},
-		{text: ok + "HTTP", whole: true, fails: true}, // more than was asked for
-		{text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", whole: true, fails: true},
-		{text: "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", whole: true, fails: true},
-		{text: "HTTP/1.1 xyz OK\r\nContent-Length: 0\r\n\r\n", whole: true, fails: true},
-		{text: "SSH-2.0\r\n\r\n", whole: true, fails: true},
-	} {
-		status, last, whole, err := overload.Parse(c.text)
-		if (err != nil) != c.fails || err == nil && (status != c.status || last != c.last || whole != c.whole) {
-			t.Errorf("%q: %d, last %t, whole %t, %v", c.text, status, last, whole, err)
-		}
-	}
-	for k := range len(ok) {
-		if _, _, whole, err := overload.Parse(ok[:k]); whole || err != nil {
-			t.Errorf("%q is whole, %v", ok[:k], err)
-		}
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -35,11 +34,16 @@ func serve(o order, r *record.Result) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
-	// The load must not read a part of the address.
-	if err := errors.Join(os.WriteFile(o.At+".new", []byte(listener.Addr().String()), 0o600), os.Rename(o.At+".new", o.At)); err != nil {
+	if err := o.tell(address, listener.Addr().String()); err != nil {
 		return err
 	}
-
+	text, err := o.told(start)
+	if err != nil {
+		return err
+	}
+	if o.start, err = time.Parse(time.RFC3339Nano, text); err != nil {
+		return err
+	}
 	watched := o.watch(r)
 	time.Sleep(time.Until(o.over()))
 	ctx, cancel := context.WithTimeout(context.Background(), longestShutdown)
@@ -68,10 +72,10 @@ func serve(o order, r *record.Result) error {
 func (o order) watch(r *record.Result) (watched func()) {
 	var held curve
 	var halves [2]uint64 // the most memory in each half of the measured span
-	next := o.Start
+	next := o.start
 	most := memory.Watch(10*time.Millisecond, func() int {
 		if now := time.Now(); !now.Before(next) && now.Before(o.over()) {
-			at, bytes := now.Sub(o.Start), memory.Now()
+			at, bytes := now.Sub(o.start), memory.Now()
 			held.add(at, float64(bytes))
 			half := &halves[2*at/o.Length]
 			*half = max(*half, bytes)
