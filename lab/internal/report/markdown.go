@@ -1,19 +1,11 @@
 package report
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/64ed045f/weir/lab/internal/record"
-)
-
-// Errors of [Insert].
-var (
-	ErrNoMarker     = errors.New("no marker for it")
-	ErrDoubleMarker = errors.New("its marker stands there more than once")
 )
 
 // Performance returns the table of Weir's goals: a row for each goal of which the file has figures, whether
@@ -152,24 +144,14 @@ var markdownEscapes = strings.NewReplacer(
 func escapeMarkdown(s string) string { return markdownEscapes.Replace(clean(s)) }
 
 // Insert replaces the text between the markers <!-- lab:name --> and <!-- /lab:name -->. Each marker must
-// occur exactly once; otherwise the error is [ErrNoMarker] or [ErrDoubleMarker].
-func Insert(readme []byte, name, text string) ([]byte, error) {
-	open, end := []byte("<!-- lab:"+name+" -->"), []byte("<!-- /lab:"+name+" -->")
-	for _, marker := range [][]byte{open, end} {
-		switch bytes.Count(readme, marker) {
-		case 0:
-			return nil, fmt.Errorf("%s: %w", marker, ErrNoMarker)
-		case 1:
-		default:
-			return nil, fmt.Errorf("%s: %w", marker, ErrDoubleMarker)
-		}
-		if strings.Contains(text, string(marker)) {
-			return nil, fmt.Errorf("the text has a %s: %w", marker, ErrDoubleMarker)
-		}
+// occur exactly once, in this order.
+func Insert(page []byte, name, text string) ([]byte, error) {
+	open, end := "<!-- lab:"+name+" -->", "<!-- /lab:"+name+" -->"
+	before, rest, _ := strings.Cut(string(page), open)
+	_, after, ok := strings.Cut(rest, end)
+	all := string(page) + text
+	if !ok || strings.Count(all, open) != 1 || strings.Count(all, end) != 1 {
+		return nil, fmt.Errorf("there must be one %s, and after it one %s", open, end)
 	}
-	from, to := bytes.Index(readme, open)+len(open), bytes.Index(readme, end)
-	if to < from {
-		return nil, fmt.Errorf("%s stands before %s: %w", end, open, ErrNoMarker)
-	}
-	return fmt.Appendf(nil, "%s\n%s\n%s", readme[:from], strings.Trim(text, "\n"), readme[to:]), nil
+	return fmt.Appendf(nil, "%s%s\n%s\n%s%s", before, open, strings.Trim(text, "\n"), end, after), nil
 }
