@@ -24,7 +24,7 @@ func (r *Result) Add(unit string, value float64) {
 	r.Values = append(r.Values, Value{unit, value})
 }
 
-// Value returns the value of that unit; NaN if there is none.
+// Value returns the value of that unit. If there is none it returns NaN, which is neither less nor more than anything.
 func (r Result) Value(unit string) float64 {
 	for _, v := range r.Values {
 		if v.Unit == unit {

@@ -36,8 +36,8 @@ func Child(w io.Writer, plan []suite.Experiment, name string, target time.Durati
 	}
 	var results []record.Result
 	for k, m := range meters {
-		id.Peer = turn.Contenders[k].Name
-		results = append(results, record.Result{ID: id, N: m.N, Values: m.Values})
+		m.ID, m.ID.Peer = id, turn.Contenders[k].Name
+		results = append(results, m.Result)
 	}
 	return record.Write(w, record.File{Results: results})
 }

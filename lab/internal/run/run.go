@@ -20,7 +20,6 @@ import (
 type Turn struct {
 	Experiment *suite.Experiment
 	Contenders []suite.Contender
-	Round      int
 }
 
 // all is the name for all contenders, if one process measures a whole experiment.
@@ -63,9 +62,9 @@ func Turns(e *suite.Experiment) []Turn {
 		atOnce = len(e.Contenders)
 	}
 	var turns []Turn
-	for round := range e.Rounds {
+	for range e.Rounds {
 		for part := range slices.Chunk(e.Contenders, atOnce) {
-			turns = append(turns, Turn{e, part, round})
+			turns = append(turns, Turn{e, part})
 		}
 	}
 	return turns

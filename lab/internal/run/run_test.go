@@ -21,7 +21,7 @@ import (
 func plan() []suite.Experiment {
 	fine := func(m *suite.Meter) {
 		m.N = 7
-		m.Values = []record.Value{{Unit: "ns/op", Value: 5}}
+		m.Add("ns/op", 5)
 	}
 	return []suite.Experiment{{
 		ID:     record.ID{Suite: "planted", Experiment: "first", Procs: 1, Params: []record.Setting{{Key: "limit", Value: "2"}}},

@@ -83,7 +83,7 @@ func few(s Scale, tasks int, length time.Duration) Experiment {
 				all := samples[k][warmSets:]
 				slices.Sort(all)
 				meters[k].N = len(all)
-				meters[k].set("ns/op", float64(all[len(all)/2].Nanoseconds()))
+				meters[k].Add("ns/op", float64(all[len(all)/2].Nanoseconds()))
 				r.Close()
 			}
 		},

@@ -61,8 +61,8 @@ func curve(s Scale, procs, length, tasks int) Experiment {
 				work += done.Sub(begin)
 				m.N += tasks
 			}
-			m.set("ns/op", float64(work.Nanoseconds())/float64(m.N))
-			m.set("gc-ns/op", float64(all.Nanoseconds())/float64(m.N))
+			m.Add("ns/op", float64(work.Nanoseconds())/float64(m.N))
+			m.Add("gc-ns/op", float64(all.Nanoseconds())/float64(m.N))
 		}})
 	}
 	return e

@@ -156,8 +156,8 @@ func idlePools(s Scale) Experiment {
 				must(open[i].Wait())
 			}
 			m.N = pools
-			m.set("B/pool", float64(inUse()-memory)/pools)
-			m.set("goroutines/pool", float64(max(0, runtime.NumGoroutine()-goroutines))/pools)
+			m.Add("B/pool", float64(inUse()-memory)/pools)
+			m.Add("goroutines/pool", float64(max(0, runtime.NumGoroutine()-goroutines))/pools)
 			// The process ends here without closing the pools: for some libraries, closing 10 000 pools takes
 			// minutes.
 			runtime.KeepAlive(open)
@@ -200,7 +200,7 @@ func blockedAtOnce(s Scale, n int) Experiment {
 				close(release)
 				must(r.Wait())
 			})
-			m.set("peak-B", float64(memory.Peak()))
+			m.Add("peak-B", float64(memory.Peak()))
 		}),
 	}
 }
@@ -221,7 +221,7 @@ func queued(s Scale) Experiment {
 				close(release)
 				must(r.Wait())
 			})
-			m.set("peak-B", float64(memory.Peak()))
+			m.Add("peak-B", float64(memory.Peak()))
 		}),
 	}
 }

@@ -63,7 +63,7 @@ func nested(s Scale) Experiment {
 		Contenders: allForms(func(p peer.Peer) bool { return p.Fibonacci != nil }, func(m *Meter, p peer.Peer) {
 			p.Fibonacci(runtime.GOMAXPROCS(0), n/2)
 			m.time(1, func() { p.Fibonacci(runtime.GOMAXPROCS(0), n) })
-			m.set("peak-B", float64(memory.Peak()))
+			m.Add("peak-B", float64(memory.Peak()))
 		}),
 	}
 }

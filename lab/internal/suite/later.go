@@ -108,7 +108,7 @@ func backOffs(s Scale) Experiment {
 			}
 			must(g.Wait())
 			m.N = 1
-			m.set("ns/op", float64(time.Since(begin).Nanoseconds()))
+			m.Add("ns/op", float64(time.Since(begin).Nanoseconds()))
 		}}
 	}
 	plain := func(call func(context.Context) error) func(context.Context) error { return call }

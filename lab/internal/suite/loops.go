@@ -80,7 +80,7 @@ func sorted(s Scale) Experiment {
 			}
 			p.Sort(runtime.GOMAXPROCS(0), slices.Clone(items[:n/100]))
 			m.time(1, func() { p.Sort(runtime.GOMAXPROCS(0), items) })
-			m.set("peak-B", float64(memory.Peak()))
+			m.Add("peak-B", float64(memory.Peak()))
 		}),
 	}
 }

@@ -14,18 +14,13 @@ import (
 
 // A Meter collects the figures of one measurement. Only one goroutine may use it.
 type Meter struct {
-	N      int
-	Values []record.Value
+	record.Result
 
 	// Target is about how long the clock should run, if the number of operations can be chosen.
 	Target time.Duration
 
 	// Profiles is the folder for profiles of the timed code, if any. Name is the measurement in their names.
 	Profiles, Name string
-}
-
-func (m *Meter) set(unit string, value float64) {
-	m.Values = append(m.Values, record.Value{Unit: unit, Value: value})
 }
 
 // time runs n operations on the clock, and records time, bytes and allocations per operation. It collects
@@ -40,9 +35,9 @@ func (m *Meter) time(n int, run func()) {
 	elapsed := time.Since(begin)
 	runtime.ReadMemStats(&after)
 	m.N = n
-	m.set("ns/op", float64(elapsed.Nanoseconds())/float64(n))
-	m.set("B/op", float64(after.TotalAlloc-before.TotalAlloc)/float64(n))
-	m.set("allocs/op", float64(after.Mallocs-before.Mallocs)/float64(n))
+	m.Add("ns/op", float64(elapsed.Nanoseconds())/float64(n))
+	m.Add("B/op", float64(after.TotalAlloc-before.TotalAlloc)/float64(n))
+	m.Add("allocs/op", float64(after.Mallocs-before.Mallocs)/float64(n))
 }
 
 // profile starts a CPU profile. end stops it, and also writes a heap profile of everything that this process
@@ -117,12 +112,12 @@ func (m *Meter) percentiles(samples []time.Duration) {
 		return float64(samples[min(len(samples)-1, int(share*float64(len(samples))))].Nanoseconds())
 	}
 	m.N = len(samples)
-	m.set("ns/op", at(0.5))
-	m.set("mean-ns", mean(samples))
-	m.set("p90-ns", at(0.9))
-	m.set("p99-ns", at(0.99))
+	m.Add("ns/op", at(0.5))
+	m.Add("mean-ns", mean(samples))
+	m.Add("p90-ns", at(0.9))
+	m.Add("p99-ns", at(0.99))
 	if len(samples) >= 10_000 {
-		m.set("p99.9-ns", at(0.999))
+		m.Add("p99.9-ns", at(0.999))
 	}
 }
 

@@ -49,8 +49,8 @@ func asleep(s Scale, procs, n int, name, about string, untilTheEnd bool) Experim
 				}
 			})
 			peak := most()
-			m.set("peak-B", float64(memory.Peak()))
-			m.set("peak-goroutines", float64(peak))
+			m.Add("peak-B", float64(memory.Peak()))
+			m.Add("peak-goroutines", float64(peak))
 			must(r.Wait())
 			r.Close()
 		}),

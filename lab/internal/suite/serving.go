@@ -60,8 +60,8 @@ func (way strategy) measure(m *Meter) {
 		all(n)
 		runtime.ReadMemStats(&after)
 	})
-	m.set("gc/Mop", float64(after.NumGC-before.NumGC)/float64(m.N)*1e6)
-	m.set("pause-ns/op", float64(after.PauseTotalNs-before.PauseTotalNs)/float64(m.N))
+	m.Add("gc/Mop", float64(after.NumGC-before.NumGC)/float64(m.N)*1e6)
+	m.Add("pause-ns/op", float64(after.PauseTotalNs-before.PauseTotalNs)/float64(m.N))
 	m.Latency(limit, s.serve)
 }
 
@@ -103,8 +103,8 @@ func (m *Meter) Latency(goroutines int, serve func()) {
 	})
 	together := slices.Concat(samples...)
 	slices.Sort(together)
-	m.set("mean-ns", mean(together))
-	m.set("p99-ns", float64(together[len(together)*99/100].Nanoseconds()))
+	m.Add("mean-ns", mean(together))
+	m.Add("p99-ns", float64(together[len(together)*99/100].Nanoseconds()))
 }
 
 // clockCost returns the measured time between two readings of the clock.

@@ -127,7 +127,7 @@ func tenants(s Scale) []Experiment {
 				}
 				live.Wait()
 				m.N = 1
-				m.set("ns/op", float64(time.Since(begin).Nanoseconds()))
+				m.Add("ns/op", float64(time.Since(begin).Nanoseconds()))
 			}})
 		}
 		return e
@@ -163,7 +163,7 @@ func calls(s Scale) []Experiment {
 					shared(callers, callers, one)
 				}
 			})
-			m.set("runs/op", float64(runs.Load())/float64(m.N))
+			m.Add("runs/op", float64(runs.Load())/float64(m.N))
 		}
 		return Experiment{
 			ID:    id(s.Cores, "calls", "callers", callers),

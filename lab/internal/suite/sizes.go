@@ -154,5 +154,5 @@ func mixed[B any](m *Meter, passes int, sizes []int, get func() B, fill func(B, 
 	for _, bytes := range heap {
 		sum += bytes
 	}
-	m.set("heap-B", sum/float64(len(heap)))
+	m.Add("heap-B", sum/float64(len(heap)))
 }

@@ -98,22 +98,13 @@ func measure(t *testing.T, experiment, peer string, least int) suite.Meter {
 	return suite.Meter{}
 }
 
-func value(m suite.Meter, unit string) float64 {
-	for _, v := range m.Values {
-		if v.Unit == unit {
-			return v.Value
-		}
-	}
-	return -1
-}
-
 func TestTheClockTellsLongWorkFromShort(t *testing.T) {
 	short, long := measure(t, "empty", "weir.FuncPool", 1), measure(t, "forkjoin", "inplace", 1)
-	if short.N < 10_000 || value(short, "ns/op") > 10_000 {
+	if !(short.N >= 10_000 && short.Value("ns/op") <= 10_000) {
 		t.Errorf("an empty task: %+v", short)
 	}
 	// Ten tasks of about 0.7 µs: ten times as long on a very slow machine, yet not shorter than 1 µs.
-	if ns := value(long, "ns/op"); ns < 1000 || ns > 1e6 || long.N < 100 {
+	if ns := long.Value("ns/op"); !(ns >= 1000 && ns <= 1e6 && long.N >= 100) {
 		t.Errorf("ten tasks in place: %+v", long)
 	}
 }
@@ -135,7 +126,7 @@ func TestAllocationsAreThoseOfTheLibrary(t *testing.T) {
 		{"calls", "singleflight", "allocs/op", 1, 3},
 	} {
 		m := measure(t, c.experiment, c.peer, 1000)
-		if got := value(m, c.unit); got < c.least || got > c.most || value(m, "ns/op") <= 0 {
+		if got := m.Value(c.unit); !(got >= c.least && got <= c.most && m.Value("ns/op") > 0) {
 			t.Errorf("%s of %s: %+v", c.experiment, c.peer, m)
 		}
 	}
@@ -147,28 +138,28 @@ func TestPeaksAreSeen(t *testing.T) {
 	for runtime.NumGoroutine() > before { // their tasks are over, but they count for a moment more
 		runtime.Gosched()
 	}
-	if n := value(m, "peak-goroutines"); n < 100 || n > 110_000 {
+	if n := m.Value("peak-goroutines"); !(n >= 100 && n <= 110_000) {
 		t.Errorf("%v goroutines at once", n)
 	}
-	if b := value(m, "peak-B"); b < 1<<20 || b > 8<<30 {
+	if b := m.Value("peak-B"); !(b >= 1<<20 && b <= 8<<30) {
 		t.Errorf("%v bytes at once", b)
 	}
 }
 
 func TestLatenciesAreInOrder(t *testing.T) {
 	m := measure(t, "lone", "go", 1)
-	p50, p90, p99, p999 := value(m, "ns/op"), value(m, "p90-ns"), value(m, "p99-ns"), value(m, "p99.9-ns")
-	if p50 <= 0 || p90 < p50 || p99 < p90 || p999 < p99 {
+	p50, p90, p99, p999 := m.Value("ns/op"), m.Value("p90-ns"), m.Value("p99-ns"), m.Value("p99.9-ns")
+	if !(p50 > 0 && p90 >= p50 && p99 >= p90 && p999 >= p99) {
 		t.Errorf("%+v", m)
 	}
-	if mean := value(m, "mean-ns"); mean < p50/2 {
+	if mean := m.Value("mean-ns"); !(mean >= p50/2) {
 		t.Errorf("%+v", m)
 	}
 }
 
 func TestATenantWaitsForTheTasksOfAnotherInACommonQueueAlone(t *testing.T) {
 	whole, part := measure(t, "tenants", "weir.Pool", 1), measure(t, "tenants", "weir.Lane", 1)
-	if value(whole, "ns/op") < 2*value(part, "ns/op") { // 100 ms against 6
+	if !(whole.Value("ns/op") >= 2*part.Value("ns/op")) { // 100 ms against 6
 		t.Errorf("in a common queue %+v, in a lane %+v", whole, part)
 	}
 }
@@ -177,7 +168,8 @@ func TestATenantWaitsForTheTasksOfAnotherInACommonQueueAlone(t *testing.T) {
 // 16th were timed that would never be seen.
 func TestTheLatencyOfSomeRequestsIsThatOfAll(t *testing.T) {
 	var served atomic.Int64
-	m := suite.Meter{Target: 40 * time.Millisecond, Values: []record.Value{{Unit: "ns/op", Value: 20e3}}}
+	m := suite.Meter{Target: 40 * time.Millisecond}
+	m.Add("ns/op", 20e3)
 	m.Latency(1, func() {
 		length := 10 * time.Microsecond
 		if served.Add(1)%16 == 1 {
@@ -187,10 +179,10 @@ func TestTheLatencyOfSomeRequestsIsThatOfAll(t *testing.T) {
 			continue
 		}
 	})
-	if average := value(m, "mean-ns"); average < 10e3 || average > 10e6 {
+	if average := m.Value("mean-ns"); !(average >= 10e3 && average <= 10e6) {
 		t.Errorf("the mean is %v ns", average)
 	}
-	if p99 := value(m, "p99-ns"); p99 < 200e3 {
+	if p99 := m.Value("p99-ns"); !(p99 >= 200e3) {
 		t.Errorf("99 of 100 took less than %v ns", p99)
 	}
 }
