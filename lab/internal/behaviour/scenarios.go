@@ -11,10 +11,10 @@ package behaviour
 import (
 	_ "embed" // the questions
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
 // A Scenario is one situation, with a program for each library that offers the feature it needs.
@@ -43,46 +43,25 @@ func (e Env) Step(format string, args ...any) { e.tell(tellStep, fmt.Sprintf(for
 // Note reports a text that the lab shows with a pass. The last note counts.
 func (e Env) Note(format string, args ...any) { e.tell(tellNote, fmt.Sprintf(format, args...)) }
 
-// Names of the libraries.
-const (
-	Weir       = "weir"
-	Go         = "go" // plain goroutines with a WaitGroup, where that is a way to do it
-	Errgroup   = "errgroup"
-	Conc       = "conc"
-	Ants       = "ants"
-	Pond       = "pond"
-	Workerpool = "workerpool"
-	Gopool     = "gopool"
-)
-
-// Libraries returns the names of all libraries, in the order of the tables.
-func Libraries() []string {
-	return []string{Weir, Go, Errgroup, Conc, Ants, Pond, Workerpool, Gopool}
-}
-
 // programs are the programs of one library, by scenario or feature.
 type programs map[string]func(Env) error
 
-func byLibrary() map[string]programs {
-	return map[string]programs{
-		Weir:       weirPrograms(),
-		Go:         plainPrograms(),
-		Errgroup:   errgroupPrograms(),
-		Conc:       concPrograms(),
-		Ants:       antsPrograms(),
-		Pond:       pondPrograms(),
-		Workerpool: workerpoolPrograms(),
-		Gopool:     gopoolPrograms(),
-	}
+// libraries are all libraries, in the order of the tables.
+var libraries = []struct {
+	name     string
+	programs func() programs
+}{
+	{peer.Weir, weirPrograms}, {peer.Go, plainPrograms}, {"errgroup", errgroupPrograms}, {"conc", concPrograms},
+	{"ants", antsPrograms}, {"pond", pondPrograms}, {"workerpool", workerpoolPrograms}, {"gopool", gopoolPrograms},
 }
 
-// ProgramIDs returns what each library has programs for.
-func ProgramIDs() map[string][]string {
-	ids := make(map[string][]string)
-	for library, programs := range byLibrary() {
-		ids[library] = slices.Collect(maps.Keys(programs))
+// Libraries returns the names of all libraries, in the order of the tables.
+func Libraries() []string {
+	var names []string
+	for _, l := range libraries {
+		names = append(names, l.name)
 	}
-	return ids
+	return names
 }
 
 // hung is the limit of a program that, if it ends, ends in far less than a second. The first scenario has
@@ -105,7 +84,10 @@ func Features() []Scenario { return withPrograms(func(id string) bool { return i
 
 // withPrograms returns the scenarios whose IDs are wanted.
 func withPrograms(wanted func(id string) bool) []Scenario {
-	libraries := byLibrary()
+	all := map[string]programs{}
+	for _, l := range libraries {
+		all[l.name] = l.programs()
+	}
 	var scenarios []Scenario
 	for line := range strings.Lines(questions) {
 		parts := strings.Split(strings.TrimSpace(line), " | ")
@@ -116,7 +98,7 @@ func withPrograms(wanted func(id string) bool) []Scenario {
 		if s.ID == first {
 			s.Limit = 2 * hung
 		}
-		for name, programs := range libraries {
+		for name, programs := range all {
 			if program := programs[s.ID]; program != nil {
 				s.Programs[name] = program
 			}

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/64ed045f/weir/internal/check"
 )
 
 // bubbles is scenario 19: it runs f in two bubbles, one after the other, in one process. f may report its
@@ -86,15 +88,10 @@ func goroutines(open opener, packages ...string) func(Env) error {
 // goroutinesOf counts the goroutines that run a function of the packages, or were started by one. All
 // libraries are linked into this program, so only stacks show whose goroutine it is.
 func goroutinesOf(packages []string) int {
-	buf := make([]byte, 1<<20)
-	stacks := strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
 	n := 0
-	for _, stack := range stacks[1:] { // the first stack is the caller's
-		for _, name := range packages {
-			if strings.Contains(stack, name) {
-				n++
-				break
-			}
+	for _, stack := range strings.Split(check.Stacks(), "\n\n")[1:] { // the first stack is the caller's
+		if slices.ContainsFunc(packages, func(name string) bool { return strings.Contains(stack, name) }) {
+			n++
 		}
 	}
 	return n
