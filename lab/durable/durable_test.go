@@ -62,8 +62,8 @@ func TestEachContenderHasAFigureInEachExperimentAndLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestAContenderThatIsNotThereIsAnError(t *testing.T) {
-	for _, args := range [][]string{{"-contender", "sidekiq"}, {"-rounds", "0"}, {"more"}} {
+func TestWrongArgumentsAreRefused(t *testing.T) {
+	for _, args := range [][]string{{"-contender", "River"}, {"-rounds", "0"}, {"more"}} {
 		if err := durable.Durable(t.Context(), args, io.Discard, io.Discard); err == nil {
 			t.Errorf("no error of %q", args)
 		}

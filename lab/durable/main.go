@@ -23,7 +23,6 @@ import (
 	"log"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -60,7 +59,6 @@ func durable(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	r := runner{say: say, time: 500 * time.Millisecond, samples: 300}
 	flags.IntVar(&r.rounds, "rounds", 4, "how often each contender has its turn in each experiment")
 	flags.IntVar(&r.tasks, "tasks", 10_000, "how many messages wait when serving begins; ten times as many where memory is measured")
-	only := flags.String("contender", "", "names of the contenders, with commas in between; all by default")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -70,9 +68,6 @@ func durable(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	libraries := []machine.Module{{Library: "nats-server", Path: "github.com/nats-io/nats-server/v2"}}
 	var servers []record.Setting
 	for _, c := range contenders {
-		if *only != "" && !slices.Contains(strings.Split(*only, ","), c.name) {
-			continue
-		}
 		if c.server.name != "" {
 			version, err := c.server.version()
 			if err != nil {
@@ -85,9 +80,6 @@ func durable(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		if c.module != "" {
 			libraries = append(libraries, machine.Module{Library: strings.ToLower(c.name), Path: c.module})
 		}
-	}
-	if len(r.contenders) == 0 {
-		return fmt.Errorf("no contender is called %s, or its server is not there", *only)
 	}
 	command := fmt.Sprintf("GOWORK=off go run -C lab/durable . -rounds %d -tasks %d", r.rounds, r.tasks)
 	r.keep = record.NewWriter(stdout, append(machine.Settings(command, libraries), servers...)).Write

@@ -28,8 +28,7 @@ type runner struct {
 	samples       int           // latencies to measure
 	keep          func(record.Result) error
 	say           func(format string, args ...any)
-	folder        string            // for all temporary files
-	prepared      map[string]string // prepared folders, by the names of the servers
+	folder        string // for all temporary files
 	failed        int
 }
 
@@ -73,16 +72,6 @@ func (r *runner) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(r.folder)) }()
 	if err := os.Chmod(r.folder, 0o711); err != nil {
 		return err
-	}
-	r.prepared = map[string]string{}
-	for _, c := range r.contenders {
-		if c.server.prepare != nil {
-			path := filepath.Join(r.folder, c.server.name)
-			if err := c.server.prepare(path); err != nil {
-				return err
-			}
-			r.prepared[c.server.name] = path
-		}
 	}
 	for range r.rounds {
 		for _, e := range r.experiments() {
@@ -135,12 +124,8 @@ func (r *runner) turn(ctx context.Context, e experiment, c contender, id record.
 	var server *process
 	if c.server.name != "" {
 		w.Place.Server = filepath.Join(folder, "server")
-		prepared := r.prepared[c.server.name]
-		if e.name == "start" {
-			prepared = "" // preparing is part of what is measured
-		}
 		begin := time.Now()
-		if server, err = c.server.start(ctx, w.Place.Server, prepared, e.always); err != nil {
+		if server, err = c.server.start(ctx, w.Place.Server, e.always); err != nil {
 			return nil, err
 		}
 		defer server.stop()

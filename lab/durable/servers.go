@@ -27,11 +27,8 @@ type program struct {
 	find func() (string, error)
 	// word stands before the version in what the program says of itself.
 	word string
-	// prepare makes the initial files of a server in a new folder; nil if there are none.
-	prepare func(folder string) error
-	// start starts the server, with its files and its socket in a new folder, and waits until the server
-	// answers. prepared is the folder that prepare has made, or "".
-	start func(ctx context.Context, folder, prepared string, always bool) (*process, error)
+	// start starts the server, with its files and its socket in a new folder, and waits until the server answers.
+	start func(ctx context.Context, folder string, always bool) (*process, error)
 }
 
 // process is a running program.
@@ -108,7 +105,7 @@ func redisAddress(folder string) asynq.RedisClientOpt {
 	return asynq.RedisClientOpt{Network: "unix", Addr: filepath.Join(folder, "redis.sock"), PoolSize: places}
 }
 
-func startRedis(ctx context.Context, folder, _ string, always bool) (*process, error) {
+func startRedis(ctx context.Context, folder string, always bool) (*process, error) {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return nil, err
 	}
@@ -127,11 +124,10 @@ func startRedis(ctx context.Context, folder, _ string, always bool) (*process, e
 // PostgreSQL.
 
 var postgres = program{
-	name:    "postgres",
-	find:    func() (string, error) { return postgresPath("postgres") },
-	word:    "(PostgreSQL) ",
-	prepare: initPostgres,
-	start:   startPostgres,
+	name:  "postgres",
+	find:  func() (string, error) { return postgresPath("postgres") },
+	word:  "(PostgreSQL) ",
+	start: startPostgres,
 }
 
 // postgresPath finds a program of PostgreSQL, also in Debian's folder, which is not in PATH.
@@ -185,14 +181,8 @@ func initPostgres(folder string) error {
 	return nil
 }
 
-func startPostgres(ctx context.Context, folder, prepared string, always bool) (*process, error) {
-	var err error
-	if prepared == "" {
-		err = initPostgres(folder)
-	} else {
-		err = exec.CommandContext(ctx, "cp", "-a", prepared, folder).Run()
-	}
-	if err != nil {
+func startPostgres(ctx context.Context, folder string, always bool) (*process, error) {
+	if err := initPostgres(folder); err != nil {
 		return nil, err
 	}
 	commit := "off"
