@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/panjf2000/ants/v2"
@@ -18,25 +17,11 @@ func newAnts(limit int, options ...ants.Option) *ants.Pool {
 	return p
 }
 
-// countedAnts is what a user of ants writes to wait for tasks: a pool and a WaitGroup.
+// countedAnts is a pool whose tasks are counted.
 func countedAnts(p *ants.Pool) pool {
-	var tasks sync.WaitGroup
-	return pool{
-		submit: func(task func()) error {
-			tasks.Add(1)
-			err := p.Submit(func() {
-				defer tasks.Done()
-				task()
-			})
-			if err != nil {
-				tasks.Done()
-			}
-			return err
-		},
-		wait:   silent(tasks.Wait),
-		resize: p.Tune,
-		end:    p.Release,
-	}
+	counted := counted(p.Submit)
+	counted.resize, counted.end = p.Tune, p.Release
+	return counted
 }
 
 // antsPrograms: a pool has neither errors nor contexts, and waits for its tasks only when it is released.

@@ -3,7 +3,6 @@ package behaviour
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/bytedance/gopkg/util/gopool"
@@ -11,21 +10,11 @@ import (
 
 func newGopool(limit int) gopool.Pool { return gopool.NewPool("lab", int32(limit), gopool.NewConfig()) }
 
-// countedGopool is what a user of gopool writes to wait for tasks: a pool and a WaitGroup.
+// countedGopool is a pool whose tasks are counted.
 func countedGopool(p gopool.Pool) pool {
-	var tasks sync.WaitGroup
-	return pool{
-		submit: func(task func()) error {
-			tasks.Add(1)
-			p.Go(func() {
-				defer tasks.Done()
-				task()
-			})
-			return nil
-		},
-		wait:   silent(tasks.Wait),
-		resize: func(limit int) { p.SetCap(int32(limit)) },
-	}
+	counted := counted(always(p.Go))
+	counted.resize = func(limit int) { p.SetCap(int32(limit)) }
+	return counted
 }
 
 // catchingGopool returns a pool that passes panics to the channel.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync"
 	"sync/atomic"
 )
 
@@ -33,6 +34,25 @@ func (p pool) handOver(n int, task func()) error {
 		}
 	}
 	return nil
+}
+
+// counted is what a user writes to wait for the tasks of a library that cannot: a pool and a WaitGroup.
+func counted(submit func(task func()) error) pool {
+	var tasks sync.WaitGroup
+	return pool{
+		submit: func(task func()) error {
+			tasks.Add(1)
+			err := submit(func() {
+				defer tasks.Done()
+				task()
+			})
+			if err != nil {
+				tasks.Done()
+			}
+			return err
+		},
+		wait: silent(tasks.Wait),
+	}
 }
 
 // always returns the submit function of a library that refuses nothing.

@@ -154,17 +154,7 @@ func exits(tells bool, step string) func(env Env, p pool) error {
 
 // recurs is scenario 09, for a library that can wait for some of the tasks only by counting them.
 func recurs(env Env, p pool) error {
-	return nested(env, p.submit, func(task func()) error {
-		var inner sync.WaitGroup
-		for range 2 {
-			inner.Add(1)
-			if err := p.submit(func() { defer inner.Done(); task() }); err != nil {
-				return err
-			}
-		}
-		inner.Wait()
-		return nil
-	})
+	return nested(env, p.submit, func(task func()) error { return counted(p.submit).run(2, task) })
 }
 
 // lowLimits is scenario 20, for a library that accepts both limits.
