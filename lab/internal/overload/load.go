@@ -52,11 +52,11 @@ func (t *tally) report(o order, r *record.Result) {
 	r.Add("other", float64(t.other))
 	r.Add("broken", float64(t.broken))
 	r.Add("answered", float64(t.answered))
-	var good curve
+	var good record.Curve
 	for k, n := range t.curve {
-		good.add(time.Duration(k)*o.Interval()+o.Interval()/2, float64(n)/o.Interval().Seconds())
+		good = append(good, [2]float64{(float64(k) + 0.5) * o.Interval().Seconds(), float64(n) / o.Interval().Seconds()})
 	}
-	r.Notes = append(r.Notes, good.note("good-curve"))
+	r.Notes = append(r.Notes, record.Setting{Key: "good-curve", Value: good.String()})
 }
 
 const (

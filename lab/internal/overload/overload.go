@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -149,15 +148,4 @@ func Child(part, text string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 0
-}
-
-// A curve is a course over time, as a note.
-type curve []string
-
-func (c *curve) add(at time.Duration, value float64) {
-	*c = append(*c, fmt.Sprintf("%.3f:%.0f", at.Seconds(), value))
-}
-
-func (c curve) note(key string) record.Setting {
-	return record.Setting{Key: key, Value: strings.Join(c, " ")}
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -82,10 +81,10 @@ func TestAServerWithALimitServesWhatItCanAndRefusesTheRest(t *testing.T) {
 			for _, part := range []string{"server", "load"} {
 				rising(t, "processors that the "+part+" had", 1e-6, r.Value(part+"-cores"))
 			}
-			good, held := points(t, r, "good-curve"), points(t, r, "memory-curve")
+			good, held := record.ParseCurve(record.Find(r.Notes, "good-curve")), record.ParseCurve(record.Find(r.Notes, "memory-curve"))
 			sum := 0.0
-			for _, perSecond := range good {
-				sum += perSecond / float64(len(good))
+			for _, point := range good {
+				sum += point[1] / float64(len(good))
 			}
 			// Each point is rounded.
 			if len(good) != 3 || math.Abs(sum-r.Value("good/s")) > 1 || len(held) < 2 {
@@ -93,18 +92,6 @@ func TestAServerWithALimitServesWhatItCanAndRefusesTheRest(t *testing.T) {
 			}
 		})
 	}
-}
-
-// points are the values of a curve.
-func points(t *testing.T, r record.Result, key string) (values []float64) {
-	t.Helper()
-	for point := range strings.FieldsSeq(record.Find(r.Notes, key)) {
-		_, text, _ := strings.Cut(point, ":")
-		value, err := strconv.ParseFloat(text, 64)
-		check.OK(t, err)
-		values = append(values, value)
-	}
-	return values
 }
 
 func TestAServerWithoutALimitQueuesUp(t *testing.T) {

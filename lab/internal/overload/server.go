@@ -70,13 +70,13 @@ func serve(o order, r *record.Result) error {
 
 // watch samples the server until watched is called, which adds what watch has seen.
 func (o order) watch(r *record.Result) (watched func()) {
-	var held curve
+	var held record.Curve
 	var halves [2]uint64 // the most memory in each half of the measured span
 	next := o.start
 	most := memory.Watch(10*time.Millisecond, func() int {
 		if now := time.Now(); !now.Before(next) && now.Before(o.over()) {
 			at, bytes := now.Sub(o.start), memory.Now()
-			held.add(at, float64(bytes))
+			held = append(held, [2]float64{at.Seconds(), float64(bytes)})
 			half := &halves[2*at/o.Length]
 			*half = max(*half, bytes)
 			next = next.Add(o.Interval())
@@ -85,7 +85,7 @@ func (o order) watch(r *record.Result) (watched func()) {
 	})
 	return func() {
 		r.Add("peak-goroutines", float64(most()))
-		r.Notes = append(r.Notes, held.note("memory-curve"))
+		r.Notes = append(r.Notes, record.Setting{Key: "memory-curve", Value: held.String()})
 		if halves[0] > 0 {
 			r.Add("growth", float64(halves[1])/float64(halves[0]))
 		}

@@ -54,6 +54,29 @@ type Value struct {
 	Value float64
 }
 
+// A Curve is a course over time: pairs of seconds and a value.
+type Curve [][2]float64
+
+// String returns the text of a note, such as "0.500:12 1.500:13".
+func (c Curve) String() string {
+	var points []string
+	for _, p := range c {
+		points = append(points, fmt.Sprintf("%.3f:%.0f", p[0], p[1]))
+	}
+	return strings.Join(points, " ")
+}
+
+// ParseCurve is the inverse of [Curve.String]. It leaves out what is no point.
+func ParseCurve(text string) (c Curve) {
+	for word := range strings.FieldsSeq(text) {
+		var p [2]float64
+		if _, err := fmt.Sscanf(word, "%g:%g", &p[0], &p[1]); err == nil && p[0] >= 0 && p[1] >= 0 && max(p[0], p[1]) < 1e15 {
+			c = append(c, p)
+		}
+	}
+	return c
+}
+
 // A File has the measurements of one run.
 type File struct {
 	Settings []Setting // the machine, the versions, the command

@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 			result("ants.func", 415, record.Setting{Key: "verdict", Value: "hangs"}, record.Setting{Key: "detail", Value: "after 3 rounds"}),
 			result("weir.Pool", 29, record.Setting{Key: "verdict", Value: "pass"}),
 			result("weir.Pool", 1e-9),
+			result("conc-like-3", 1, record.Setting{Key: "curve", Value: record.Curve{{0.5, 12}, {1.5, 13}}.String()}),
 		},
 	}
 	var text bytes.Buffer
@@ -40,6 +42,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v\nwant\n%+v\ntext\n%s", got, want, text.String())
 	}
+	check.Equal(t, "a curve", fmt.Sprint(record.ParseCurve(got.Results[4].Notes[0].Value+" x 1:y NaN:1 1:Inf -1:1")), "0.500:12 1.500:13")
 	if line := "BenchmarkDispatch/empty/limit=64/producers=1/peer=ants.func-2 1000 415 ns/op"; !strings.Contains(text.String(), line) {
 		t.Errorf("the text has no line %q:\n%s", line, text.String())
 	}
@@ -77,18 +80,6 @@ func TestAFileThatIsNotTheLabsIsAnError(t *testing.T) {
 	} {
 		if f, err := record.Read(strings.NewReader(text), "x"); err == nil {
 			t.Errorf("%q was read as %+v", text, f)
-		}
-	}
-}
-
-func TestNamesAreReadBack(t *testing.T) {
-	for _, id := range []record.ID{
-		{Suite: "seeds", Experiment: "sleep", Peer: "go", Procs: 1},
-		{Suite: "survey", Experiment: "md5", Params: []record.Setting{{Key: "a", Value: "x-1"}}, Peer: "conc-like-3", Procs: 16},
-	} {
-		got, err := record.ParseID(id.String())
-		if err != nil || !reflect.DeepEqual(got, id) {
-			t.Errorf("%s became %+v (%v)", id, got, err)
 		}
 	}
 }

@@ -2,8 +2,6 @@ package report
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"gonum.org/v1/plot/plotter"
 
@@ -115,7 +113,11 @@ func httpPictures(e experiment) []picture {
 		}{{"good-curve", "served in time, a second", 1}, {"memory-curve", "memory of the server, MB", 1e-6}} {
 			var curves []curve
 			for _, r := range t.Rows {
-				if points := pointsOf(note(r.Notes, c.key), c.scale); len(points) > 1 && competes(r.Peer) {
+				var points plotter.XYs
+				for _, p := range record.ParseCurve(record.Find(r.Notes, c.key)) {
+					points = append(points, plotter.XY{X: p[0], Y: p[1] * c.scale})
+				}
+				if len(points) > 1 && competes(r.Peer) {
 					curves = append(curves, curve{clean(r.Peer), points})
 				}
 			}
@@ -127,18 +129,4 @@ func httpPictures(e experiment) []picture {
 		}
 	}
 	return list
-}
-
-// pointsOf parses points such as "0.5:12 1.5:13", and scales them. It leaves out invalid points.
-func pointsOf(text string, scale float64) plotter.XYs {
-	var points plotter.XYs
-	for word := range strings.FieldsSeq(text) {
-		at, value, _ := strings.Cut(word, ":")
-		x, errX := strconv.ParseFloat(at, 64)
-		y, errY := strconv.ParseFloat(value, 64)
-		if errX == nil && errY == nil && x >= 0 && y >= 0 && x < 1e6 && y < 1e15 {
-			points = append(points, plotter.XY{X: x, Y: y * scale})
-		}
-	}
-	return points
 }
