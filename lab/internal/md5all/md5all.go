@@ -52,14 +52,15 @@ func (p Program) Run(ctx context.Context, root string, digesters int) (map[strin
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var mu sync.Mutex
-	var paths []string
+	var paths []string // one for each task that has been submitted and has not begun
 	sums := make(map[string][md5.Size]byte)
-	task := func(i int) error {
+	task := func() error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		mu.Lock()
-		path := paths[i]
+		path := paths[0]
+		paths = paths[1:]
 		mu.Unlock()
 		sum, err := digest(path)
 		if err != nil {
@@ -76,9 +77,8 @@ func (p Program) Run(ctx context.Context, root string, digesters int) (map[strin
 	err = walk(ctx, root, func(path string) {
 		mu.Lock()
 		paths = append(paths, path)
-		i := len(paths) - 1
 		mu.Unlock()
-		tasks.Submit(i, i+1)
+		tasks.Submit(0, 1)
 	})
 	if err != nil {
 		cancel(err)
@@ -93,13 +93,13 @@ func (p Program) Run(ctx context.Context, root string, digesters int) (map[strin
 }
 
 // open returns the peer's group, or else a runner without errors.
-func open(ctx context.Context, form peer.Peer, digesters int, task func(i int) error) peer.Runner {
+func open(ctx context.Context, form peer.Peer, digesters int, task func() error) peer.Runner {
 	if form.Group != nil {
-		return form.Group(ctx, digesters, peer.GroupWork{Each: func(_ context.Context, i int) error { return task(i) }})
+		return form.Group(ctx, digesters, peer.GroupWork{Same: func(context.Context) error { return task() }})
 	}
-	return form.Open(digesters, peer.Work{Each: func(i int) {
-		_ = task(i) // an error of task has cancelled the context
-	}})
+	return form.Open(digesters, func() {
+		_ = task() // an error of task has cancelled the context
+	})
 }
 
 // walk calls found with the path of each regular file below root. When ctx is done, it stops and returns the cause.

@@ -2,7 +2,6 @@ package peer
 
 import (
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/panjf2000/ants/v2"
@@ -16,18 +15,14 @@ func antsPeers() []Peer {
 	return []Peer{
 		{
 			Name: "ants", Module: antsModule, About: "NewPool, Submit, a WaitGroup",
-			Open: func(limit int, work Work) Runner { return openAnts(newAnts(limit), work) },
+			Open: func(limit int, task func()) Runner { return openAnts(newAnts(limit), task) },
 			New:  func(limit int) func() { return newAnts(limit).Release },
 		},
 		{
 			Name: "ants.func", Module: antsModule, About: "NewPoolWithFunc, Invoke with an any, a WaitGroup",
-			// An argument that needs no allocation if the task needs none. It must not be nil: ants ends a worker by nil.
-			Open: func(limit int, work Work) Runner {
-				argument := func(i int) any { return i }
-				if work.Same != nil {
-					argument = func(int) any { return struct{}{} }
-				}
-				return openAntsFunc(limit, work, ants.NewPoolWithFunc, argument, func(argument any) int { return argument.(int) })
+			// An argument that needs no allocation. It must not be nil: ants ends a worker by nil.
+			Open: func(limit int, task func()) Runner {
+				return openAntsFunc(limit, task, ants.NewPoolWithFunc, func(int) any { return struct{}{} })
 			},
 			New: func(limit int) func() {
 				pool, err := ants.NewPoolWithFunc(limit, func(any) {})
@@ -38,9 +33,8 @@ func antsPeers() []Peer {
 		{
 			Name: "ants.generic", Module: antsModule,
 			About: "NewPoolWithFuncGeneric, Invoke with an int, a WaitGroup",
-			Open: func(limit int, work Work) Runner {
-				same := func(i int) int { return i }
-				return openAntsFunc(limit, work, ants.NewPoolWithFuncGeneric, same, same)
+			Open: func(limit int, task func()) Runner {
+				return openAntsFunc(limit, task, ants.NewPoolWithFuncGeneric, func(i int) int { return i })
 			},
 			New: func(limit int) func() {
 				pool, err := ants.NewPoolWithFuncGeneric(limit, func(int) {})
@@ -51,7 +45,7 @@ func antsPeers() []Peer {
 		{
 			Name: "ants.multi", Module: antsModule,
 			About: "NewMultiPool of about one pool for each processor, RoundRobin, Submit, a WaitGroup",
-			Open:  func(limit int, work Work) Runner { return openAnts(newAntsMulti(limit), work) },
+			Open:  func(limit int, task func()) Runner { return openAnts(newAntsMulti(limit), task) },
 			New:   func(limit int) func() { return antsEnd(newAntsMulti(limit)) }, // there is no Release
 		},
 	}
@@ -87,28 +81,18 @@ func newAntsMulti(limit int) *ants.MultiPool {
 func openAnts(pool interface {
 	Submit(task func()) error
 	ReleaseTimeout(timeout time.Duration) error
-}, work Work) Runner {
-	tasks, live := work.counted()
-	return runner{live: live, submit: one(func(i int) error { return pool.Submit(tasks.task(i)) }), close: antsEnd(pool)}
+}, task func()) Runner {
+	task, live := counted(task)
+	return runner{live: live, submit: one(func(int) error { return pool.Submit(task) }), close: antsEnd(pool)}
 }
 
-// openAntsFunc opens a pool of one function. argument returns what the task with an index gets, and index its inverse.
+// openAntsFunc opens a pool of one function. argument returns what the task with an index gets.
 func openAntsFunc[A any, P interface {
 	Invoke(argument A) error
 	ReleaseTimeout(timeout time.Duration) error
-}](limit int, work Work, open func(limit int, run func(A), options ...ants.Option) (P, error), argument func(i int) A, index func(A) int) Runner {
-	live := new(sync.WaitGroup)
-	run := func(argument A) {
-		work.Each(index(argument))
-		live.Done()
-	}
-	if work.Same != nil {
-		run = func(A) {
-			work.Same()
-			live.Done()
-		}
-	}
-	pool, err := open(limit, run)
+}](limit int, task func(), open func(limit int, run func(A), options ...ants.Option) (P, error), argument func(i int) A) Runner {
+	task, live := counted(task)
+	pool, err := open(limit, func(A) { task() })
 	must(err)
 	return runner{live: live, submit: one(func(i int) error { return pool.Invoke(argument(i)) }), close: antsEnd(pool)}
 }

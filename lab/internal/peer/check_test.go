@@ -18,7 +18,13 @@ import (
 // whether they find what is wrong. They use real time: test bubbles are beyond some
 // of the libraries.
 
-type opener func(limit int, work peer.Work) peer.Runner
+// An opener is a form of a peer whose tasks have an index, even if it is always 0.
+type opener func(limit int, task func(i int)) peer.Runner
+
+// unnumbered returns an opener of tasks that are all the same.
+func unnumbered(open func(limit int, task func()) peer.Runner) opener {
+	return func(limit int, task func(i int)) peer.Runner { return open(limit, func() { task(0) }) }
+}
 
 // A setting is how a check uses a peer.
 type setting struct {
@@ -38,27 +44,11 @@ func (s setting) String() string {
 	return fmt.Sprintf("limit=%d/producers=%d/tasks=%d/same=%t", s.limit, s.producers, s.tasks, s.same)
 }
 
-// work is the work that calls task, with the index 0 always if it is the same for all.
-func (s setting) work(task func(i int)) peer.Work {
-	if s.same {
-		return peer.Work{Same: func() { task(0) }}
-	}
-	return peer.Work{Each: task}
-}
-
 func (s setting) groupWork(task func(ctx context.Context, i int) error) peer.GroupWork {
 	if s.same {
 		return peer.GroupWork{Same: func(ctx context.Context) error { return task(ctx, 0) }}
 	}
 	return peer.GroupWork{Each: task}
-}
-
-// runs returns what runs a task of the work.
-func runs(work peer.Work) func(i int) {
-	if work.Same != nil {
-		return func(int) { work.Same() }
-	}
-	return work.Each
 }
 
 // await runs f, and complains if it takes too long. f is then left to itself.
@@ -106,7 +96,7 @@ func checkOnce(open opener, s setting) error {
 	t := tally{same: s.same, ran: make([]int, s.tasks)}
 	var task atomic.Pointer[func(i int)]
 	task.Store(new(t.run)) // until there is a round
-	r := open(s.limit, s.work(func(i int) { (*task.Load())(i) }))
+	r := open(s.limit, func(i int) { (*task.Load())(i) })
 	for round := range s.rounds {
 		task.Store(new(s.overtake(t.run)))
 		var failed error
@@ -204,13 +194,13 @@ func checkLimit(open opener, s setting) error {
 	var live check.Gauge
 	gate := make(chan struct{})
 	begun := make(chan struct{}, s.tasks)
-	r := open(s.limit, s.work(func(int) {
+	r := open(s.limit, func(int) {
 		live.Enter()
 		begun <- struct{}{}
 		<-gate
 		runtime.Gosched()
 		live.Leave()
-	}))
+	})
 
 	var failed, returned error
 	ended := begin(func() {
@@ -237,14 +227,14 @@ func checkLimit(open opener, s setting) error {
 // checkQueued proves that Submit never waits: while all workers are blocked, s.tasks
 // more are handed over.
 func checkQueued(p peer.Peer, s setting) error {
-	t := tally{same: s.same, ran: make([]int, s.limit+s.tasks)}
+	t := tally{same: true, ran: make([]int, s.limit+s.tasks)}
 	gate := make(chan struct{})
 	begun := make(chan struct{}, s.limit+s.tasks)
-	r := p.Queued(s.limit, s.tasks, s.work(func(i int) {
+	r := p.Queued(s.limit, s.tasks, func() {
 		begun <- struct{}{}
 		<-gate
-		t.run(i)
-	}))
+		t.run(0)
+	})
 
 	s.submit(r, 0, s.limit)
 	var failed error

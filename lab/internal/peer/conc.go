@@ -15,10 +15,11 @@ const concModule = "github.com/sourcegraph/conc"
 // starts nothing before its first task.
 func concPeers() []Peer {
 	inContext := remade("conc.context", concModule, "WithContext, WithCancelOnError, WithFirstError; a new pool after each Wait",
-		func(w Work) tasks[func(context.Context) error] { return w.forGroup().plain() },
-		func(limit int) *pool.ContextPool { return newConcContext(context.Background(), limit) }, (*pool.ContextPool).Wait)
+		member, func(limit int) *pool.ContextPool { return newConcContext(context.Background(), limit) }, (*pool.ContextPool).Wait)
 	inContext.Group = func(ctx context.Context, limit int, work GroupWork) Runner {
-		return openSets(work.plain(), func() *pool.ContextPool { return newConcContext(ctx, limit) }, (*pool.ContextPool).Wait)
+		return openGroups(func() (*pool.ContextPool, tasks[func(context.Context) error]) {
+			return newConcContext(ctx, limit), work.plain()
+		}, (*pool.ContextPool).Wait)
 	}
 	inContext.Collect = func(limit, n int, fn func(int) (int, error)) ([]int, error) {
 		results := newConcResults().WithContext(context.Background()).WithCancelOnError().WithFirstError().WithMaxGoroutines(limit)
@@ -29,16 +30,14 @@ func concPeers() []Peer {
 		return inOrder(n, found), err
 	}
 	inStream := remade("conc.stream", concModule, "stream.New, callbacks that do nothing but consume; a new stream after each Wait",
-		func(w Work) tasks[stream.Task] {
-			return formed(w, func(run func()) stream.Task {
-				return func() stream.Callback {
-					run()
-					return func() {}
-				}
-			})
+		func(task func()) stream.Task {
+			return func() stream.Callback {
+				task()
+				return func() {}
+			}
 		}, newConcStream, silent((*stream.Stream).Wait))
 	inStream.Stream = streamConc
-	results := remade("conc.result", concModule, "pool.NewWithResults, a number from each task; a new pool after each Wait", Work.valued,
+	results := remade("conc.result", concModule, "pool.NewWithResults, a number from each task; a new pool after each Wait", valued,
 		func(limit int) *pool.ResultPool[int] { return pool.NewWithResults[int]().WithMaxGoroutines(limit) },
 		silent(func(p *pool.ResultPool[int]) { p.Wait() }))
 	results.Collect = func(limit, n int, fn func(int) (int, error)) ([]int, error) {
@@ -50,9 +49,9 @@ func concPeers() []Peer {
 		return inOrder(n, found), err
 	}
 	return []Peer{
-		remade("conc", concModule, "pool.New, Go, Wait; a new pool after each Wait", Work.plain,
+		remade("conc", concModule, "pool.New, Go, Wait; a new pool after each Wait", plain,
 			func(limit int) *pool.Pool { return pool.New().WithMaxGoroutines(limit) }, silent((*pool.Pool).Wait)),
-		remade("conc.error", concModule, "WithErrors; a new pool after each Wait", Work.failing,
+		remade("conc.error", concModule, "WithErrors; a new pool after each Wait", failing,
 			func(limit int) *pool.ErrorPool { return pool.New().WithErrors().WithMaxGoroutines(limit) }, (*pool.ErrorPool).Wait),
 		inContext, inStream, results,
 		{

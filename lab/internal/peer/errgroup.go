@@ -3,7 +3,6 @@ package peer
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -12,7 +11,7 @@ const errgroupModule = "golang.org/x/sync"
 
 // errgroupPeers make a new group after each Wait: the documentation says not to reuse a group for other tasks.
 func errgroupPeers() []Peer {
-	plain := remade("errgroup", errgroupModule, "SetLimit, Go, Wait; a new group after each Wait", Work.failing, newErrgroup, (*errgroup.Group).Wait)
+	plain := remade("errgroup", errgroupModule, "SetLimit, Go, Wait; a new group after each Wait", failing, newErrgroup, (*errgroup.Group).Wait)
 	plain.Group, plain.Collect = openErrgroupGroup, collectErrgroup
 	plain.Fibonacci = func(_, n int) int { return fibonacciErrgroup(n) }
 	plain.Sort = func(_ int, items []int) { must(sortErrgroup(items)) }
@@ -20,13 +19,13 @@ func errgroupPeers() []Peer {
 		plain,
 		{
 			Name: "errgroup.context", Module: errgroupModule, About: "WithContext, SetLimit, Go, Wait; a new group after each Wait",
-			Set: func(limit int, work Work) Runner {
+			Set: func(limit int, task func()) Runner {
 				newGroup := func() *errgroup.Group {
 					group, _ := errgroup.WithContext(context.Background())
 					group.SetLimit(limit)
 					return group
 				}
-				return openSets(work.failing(), newGroup, (*errgroup.Group).Wait)
+				return openSets(failing(task), newGroup, (*errgroup.Group).Wait)
 			},
 		},
 		{
@@ -92,15 +91,9 @@ func openErrgroupGroup(parent context.Context, limit int, work GroupWork) Runner
 	}, (*errgroup.Group).Wait)
 }
 
-func openErrgroupCounted(limit int, work Work) Runner {
+func openErrgroupCounted(limit int, task func()) Runner {
 	g := newErrgroup(limit)
-	live := new(sync.WaitGroup)
-	tasks := formed(work, func(run func()) func() error {
-		return func() error {
-			run()
-			live.Done()
-			return nil
-		}
-	})
-	return runner{live: live, submit: one(func(i int) error { g.Go(tasks.task(i)); return nil }), close: func() { must(g.Wait()) }}
+	task, live := counted(task)
+	failing := failing(task)
+	return runner{live: live, submit: one(func(int) error { g.Go(failing); return nil }), close: func() { must(g.Wait()) }}
 }

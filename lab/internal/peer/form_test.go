@@ -18,17 +18,18 @@ type form struct {
 	name   string // the field of [peer.Peer]
 	runner func(p peer.Peer, s setting) opener
 
+	same    bool // the tasks are all the same
 	alone   bool // there is one producer, and the tasks differ
 	ordered bool // the values of the tasks come in their order
 	limited bool // it holds the limit also where [peer.Peer.Unlimited] says that Open does not
 }
 
 var forms = []form{
-	{name: "Open", runner: func(p peer.Peer, _ setting) opener { return p.Open }},
-	{name: "Set", runner: func(p peer.Peer, _ setting) opener { return p.Set }},
+	{name: "Open", runner: func(p peer.Peer, _ setting) opener { return unnumbered(p.Open) }, same: true},
+	{name: "Set", runner: func(p peer.Peer, _ setting) opener { return unnumbered(p.Set) }, same: true},
 	{name: "Queued", runner: func(p peer.Peer, s setting) opener {
-		return func(limit int, work peer.Work) peer.Runner { return p.Queued(limit, s.tasks, work) }
-	}},
+		return unnumbered(func(limit int, task func()) peer.Runner { return p.Queued(limit, s.tasks, task) })
+	}, same: true},
 	{name: "Group", runner: groupAsRunner},
 	{name: "Loop", runner: loopAsRunner, alone: true, limited: true},
 	{name: "Collect", runner: collectAsRunner, alone: true, ordered: true},
@@ -87,9 +88,9 @@ type parentKey struct{}
 
 // groupAsRunner complains unless the tasks get a context that is alive and made from the
 // parent, and no error comes out.
-func groupAsRunner(p peer.Peer, _ setting) opener {
-	return func(limit int, work peer.Work) peer.Runner {
-		a, run := new(adapted), runs(work)
+func groupAsRunner(p peer.Peer, s setting) opener {
+	return func(limit int, run func(i int)) peer.Runner {
+		a := new(adapted)
 		task := func(ctx context.Context, i int) error {
 			if ctx.Value(parentKey{}) != true {
 				a.complain(errors.New("the context is not made from the parent"))
@@ -101,7 +102,7 @@ func groupAsRunner(p peer.Peer, _ setting) opener {
 			return nil
 		}
 		parent := context.WithValue(context.Background(), parentKey{}, true)
-		g := p.Group(parent, limit, setting{same: work.Same != nil}.groupWork(task))
+		g := p.Group(parent, limit, s.groupWork(task))
 		a.submit = func(lo, hi int) error { g.Submit(lo, hi); return nil }
 		a.wait, a.close = g.Wait, g.Close
 		return a
@@ -115,11 +116,11 @@ func loopAsRunner(p peer.Peer, s setting) opener {
 	if s.gated {
 		open = slowStart(p)
 	}
-	return func(limit int, work peer.Work) peer.Runner {
+	return func(limit int, task func(i int)) peer.Runner {
 		items := make([]float64, s.tasks)
 		run := open(limit, items, bodyOf(func(item *float64) {
 			i := int(*item)
-			work.Each(i)
+			task(i)
 			*item = float64(i) + 0.5
 		}))
 		return &adapted{submit: func(int, int) error {
@@ -179,10 +180,10 @@ func checkValues(values []int, n int) error {
 
 // collectAsRunner complains unless the values are there, in order, and no error.
 func collectAsRunner(p peer.Peer, _ setting) opener {
-	return func(limit int, work peer.Work) peer.Runner {
+	return func(limit int, task func(i int)) peer.Runner {
 		return &adapted{submit: func(lo, hi int) error {
 			values, err := p.Collect(limit, hi-lo, func(i int) (int, error) {
-				work.Each(lo + i)
+				task(lo + i)
 				return valueOf(i), nil
 			})
 			return errors.Join(err, checkValues(values, hi-lo))
@@ -192,13 +193,13 @@ func collectAsRunner(p peer.Peer, _ setting) opener {
 
 // streamAsRunner complains unless the values were consumed one at a time and in order.
 func streamAsRunner(p peer.Peer, _ setting) opener {
-	return func(limit int, work peer.Work) peer.Runner {
+	return func(limit int, task func(i int)) peer.Runner {
 		return &adapted{submit: func(lo, hi int) error {
 			var mu sync.Mutex
 			var values []int
 			var consuming, atOnce atomic.Int32
 			p.Stream(limit, hi-lo, func(i int) int {
-				work.Each(lo + i)
+				task(lo + i)
 				return valueOf(i)
 			}, func(value int) {
 				if consuming.Add(1) > 1 {

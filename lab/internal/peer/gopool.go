@@ -25,8 +25,8 @@ func newGopool(limit int) gopool.Pool {
 // openGopool returns a runner that may run more tasks than its limit: one more for each submitter but one.
 // gopool reads the number of its workers and adds a worker in two steps. Close has nothing to end: a worker
 // ends when it finds no task.
-func openGopool(limit int, work Work) Runner {
+func openGopool(limit int, task func()) Runner {
 	pool := newGopool(limit)
-	tasks, live := work.counted()
-	return runner{live: live, submit: one(func(i int) error { pool.Go(tasks.task(i)); return nil })}
+	task, live := counted(task)
+	return runner{live: live, submit: one(func(int) error { pool.Go(task); return nil })}
 }

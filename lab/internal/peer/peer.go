@@ -31,19 +31,13 @@ type Runner interface {
 	Close()
 }
 
-// Work is what the tasks of a [Runner] do. Exactly one field is set.
-type Work struct {
+// GroupWork is what the tasks of a group do. Exactly one field is set.
+type GroupWork struct {
 	// Same makes all tasks this one function, which needs no closure for any.
-	Same func()
+	Same func(ctx context.Context) error
 
 	// Each gets the index of its task. A library whose tasks take no argument needs
 	// a closure for each.
-	Each func(i int)
-}
-
-// GroupWork is like [Work], for tasks that get a context and return an error.
-type GroupWork struct {
-	Same func(ctx context.Context) error
 	Each func(ctx context.Context, i int) error
 }
 
@@ -66,19 +60,20 @@ type Peer struct {
 	// About says in a few words how the library is used.
 	About string
 
-	// Open makes a runner of at most limit tasks at once. Nil if the form has only a loop or a group.
-	Open func(limit int, work Work) Runner
+	// Open makes a runner of at most limit tasks at once, which are all this one function: no library needs a closure
+	// for any. Nil if the form has only a loop or a group.
+	Open func(limit int, task func()) Runner
 
 	// Unlimited says that Open ignores the limit: all tasks run at once.
 	Unlimited bool
 
 	// Set is like Open, for one small set of tasks after another: what a user makes for each set is made
 	// again after each Wait. Nil if Open does that already, or if nothing is made for a set.
-	Set func(limit int, work Work) Runner
+	Set func(limit int, task func()) Runner
 
 	// Queued is like Open, with a queue for at least n tasks, so that Submit never waits. Nil if the library
 	// has no such queue.
-	Queued func(limit, n int, work Work) Runner
+	Queued func(limit, n int, task func()) Runner
 
 	// Group makes a group whose tasks get a context made from ctx, which the first error cancels. Nil if the
 	// form has no groups.
@@ -177,6 +172,6 @@ func must(err error) {
 }
 
 // unbounded returns Open as Queued, for a library whose queue has no bound.
-func unbounded(open func(limit int, work Work) Runner) func(limit, n int, work Work) Runner {
-	return func(limit, _ int, work Work) Runner { return open(limit, work) }
+func unbounded(open func(limit int, task func()) Runner) func(limit, n int, task func()) Runner {
+	return func(limit, _ int, task func()) Runner { return open(limit, task) }
 }

@@ -96,31 +96,29 @@ func streamGo(limit, n int, fn func(i int) int, consume func(value int)) {
 	}
 }
 
-func openGo(_ int, work Work) Runner {
-	tasks, live := work.counted()
+func openGo(_ int, task func()) Runner {
+	task, live := counted(task)
 	return runner{
 		live: live,
 		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				go tasks.task(i)()
+			for range hi - lo {
+				go task()
 			}
 		},
 	}
 }
 
-func openSemaphore(limit int, work Work) Runner {
+func openSemaphore(limit int, task func()) Runner {
 	slots := make(chan struct{}, limit)
 	live := new(sync.WaitGroup)
-	tasks := formed(work, func(run func()) func() {
-		return func() {
-			run()
-			<-slots
-			live.Done()
-		}
-	})
-	return runner{live: live, submit: one(func(i int) error {
+	run := func() {
+		task()
+		<-slots
+		live.Done()
+	}
+	return runner{live: live, submit: one(func(int) error {
 		slots <- struct{}{}
-		go tasks.task(i)()
+		go run()
 		return nil
 	})}
 }
@@ -157,11 +155,10 @@ func openSemaphoreGroup(parent context.Context, limit int, work GroupWork) Runne
 	}
 }
 
-func openInPlace(_ int, work Work) Runner {
-	tasks := work.plain()
+func openInPlace(_ int, task func()) Runner {
 	return runner{submit: func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			tasks.task(i)()
+		for range hi - lo {
+			task()
 		}
 	}}
 }

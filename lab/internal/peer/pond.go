@@ -50,10 +50,10 @@ func pondPeers() []Peer {
 	}
 }
 
-func openPond(limit int, work Work) Runner {
+func openPond(limit int, task func()) Runner {
 	pool := pond.NewPool(limit)
-	tasks, live := work.counted()
-	return runner{live: live, submit: one(func(i int) error { return pool.Go(tasks.task(i)) }), close: pool.StopAndWait}
+	task, live := counted(task)
+	return runner{live: live, submit: one(func(int) error { return pool.Go(task) }), close: pool.StopAndWait}
 }
 
 // openPondGroups makes a new group after each Wait: a group keeps a result of each task for as long as the
@@ -64,14 +64,14 @@ func openPondGroups[F, G any](end func(), open func() (G, tasks[F]), submit func
 	return r
 }
 
-func openPondGroup(limit int, work Work) Runner {
-	pool, list := pond.NewPool(limit), work.plain()
+func openPondGroup(limit int, task func()) Runner {
+	pool, list := pond.NewPool(limit), tasks[func()]{same: task}
 	return openPondGroups(pool.StopAndWait, func() (pond.TaskGroup, tasks[func()]) { return pool.NewGroup(), list },
 		func(g pond.TaskGroup, task func()) { g.Submit(task) }, pond.TaskGroup.Wait)
 }
 
-func openPondResult(limit int, work Work) Runner {
-	pool, list := pond.NewResultPool[int](limit), work.valued()
+func openPondResult(limit int, task func()) Runner {
+	pool, list := pond.NewResultPool[int](limit), tasks[func() int]{same: valued(task)}
 	return openPondGroups(pool.StopAndWait, func() (pond.ResultTaskGroup[int], tasks[func() int]) { return pool.NewGroup(), list },
 		func(g pond.ResultTaskGroup[int], task func() int) { g.Submit(task) },
 		func(g pond.ResultTaskGroup[int]) error { _, err := g.Wait(); return err })

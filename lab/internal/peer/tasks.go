@@ -13,7 +13,7 @@ type runner struct {
 	wait   func() error
 	close  func()
 
-	// live counts the tasks of a library that cannot wait for them and go on, in most cases those of [Work.counted]. Submit adds all of its tasks to
+	// live counts the tasks of a library that cannot wait for them and go on, in most cases those of [counted]. Submit adds all of its tasks to
 	// live at once, and Wait waits for live first.
 	live *sync.WaitGroup
 }
@@ -73,16 +73,18 @@ func openRemade[F, G any](open func() (G, tasks[F]), run func(G, F), wait func(G
 	}
 }
 
-// openSets is like openGroups, for tasks that are the same for each object.
-func openSets[F any, G interface{ Go(task F) }](list tasks[F], open func() G, wait func(G) error) runner {
-	return openGroups(func() (G, tasks[F]) { return open(), list }, wait)
+// openSets is like openGroups, for tasks that are all the same.
+func openSets[F any, G interface{ Go(task F) }](task F, open func() G, wait func(G) error) runner {
+	return openGroups(func() (G, tasks[F]) { return open(), tasks[F]{same: task} }, wait)
 }
 
 // remade returns a peer of a library whose object is made anew after each Wait. form makes its tasks.
-func remade[F any, G interface{ Go(task F) }](name, module, about string, form func(Work) tasks[F], open func(limit int) G, wait func(G) error) Peer {
+func remade[F any, G interface{ Go(task F) }](name, module, about string, form func(task func()) F, open func(limit int) G, wait func(G) error) Peer {
 	return Peer{
 		Name: name, Module: module, About: about,
-		Open: func(limit int, work Work) Runner { return openSets(form(work), func() G { return open(limit) }, wait) },
+		Open: func(limit int, task func()) Runner {
+			return openSets(form(task), func() G { return open(limit) }, wait)
+		},
 		New: func(limit int) func() {
 			g := open(limit)
 			return func() { must(wait(g)) }
@@ -109,56 +111,27 @@ func (t tasks[T]) task(i int) T {
 	return t.each(i)
 }
 
-// formed returns the tasks of w; form turns the work of a task into the library's type.
-func formed[T any](w Work, form func(run func()) T) tasks[T] {
-	if w.Same != nil {
-		return tasks[T]{same: form(w.Same)}
-	}
-	return tasks[T]{each: func(i int) T { return form(func() { w.Each(i) }) }}
-}
+// plain returns the task for a library that waits for its tasks itself.
+func plain(task func()) func() { return task }
 
-// plain returns tasks for a library that waits for them itself.
-func (w Work) plain() tasks[func()] {
-	return formed(w, func(run func()) func() { return run })
-}
-
-// counted returns tasks that an additional WaitGroup counts, as [runner] says.
-func (w Work) counted() (tasks[func()], *sync.WaitGroup) {
+// counted returns a task that an additional WaitGroup counts, as [runner] says.
+func counted(task func()) (func(), *sync.WaitGroup) {
 	live := new(sync.WaitGroup)
-	return formed(w, func(run func()) func() {
-		return func() {
-			run()
-			live.Done()
-		}
-	}), live
+	return func() {
+		task()
+		live.Done()
+	}, live
 }
 
-// failing returns tasks that return an error, for a library that takes no others.
-func (w Work) failing() tasks[func() error] {
-	return formed(w, func(run func()) func() error {
-		return func() error {
-			run()
-			return nil
-		}
-	})
-}
+// failing returns a task that returns an error, for a library that takes no others.
+func failing(task func()) func() error { return func() error { task(); return nil } }
 
-// valued returns tasks that return a value, for a library that collects values.
-func (w Work) valued() tasks[func() int] {
-	return formed(w, func(run func()) func() int {
-		return func() int {
-			run()
-			return 1
-		}
-	})
-}
+// valued returns a task that returns a value, for a library that collects values.
+func valued(task func()) func() int { return func() int { task(); return 1 } }
 
-// forGroup returns the work as work of a group.
-func (w Work) forGroup() GroupWork {
-	if task := w.Same; task != nil {
-		return GroupWork{Same: func(context.Context) error { task(); return nil }}
-	}
-	return GroupWork{Each: func(_ context.Context, i int) error { w.Each(i); return nil }}
+// member returns a task of a group, which passes it a context.
+func member(task func()) func(context.Context) error {
+	return func(context.Context) error { task(); return nil }
 }
 
 // plain returns tasks for a library that passes them the context of their group.

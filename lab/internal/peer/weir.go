@@ -16,27 +16,27 @@ func weirPeers() []Peer {
 	return []Peer{
 		{
 			Name: "weir.Pool", Module: weirModule, About: "New, Submit, Wait",
-			Open:   func(limit int, work Work) Runner { return openWeir(limit, work) },
-			Queued: func(limit, n int, work Work) Runner { return openWeir(limit, work, weir.Queue(n)) },
+			Open:   func(limit int, task func()) Runner { return openWeir(limit, task) },
+			Queued: func(limit, n int, task func()) Runner { return openWeir(limit, task, weir.Queue(n)) },
 			New:    func(limit int) func() { return weir.New(limit).Close },
 		},
 		{
 			Name: "weir.FuncPool", Module: weirModule, About: "NewFunc, Invoke, Wait",
-			Open:   func(limit int, work Work) Runner { return openWeirFunc(limit, work) },
-			Queued: func(limit, n int, work Work) Runner { return openWeirFunc(limit, work, weir.Queue(n)) },
+			Open:   func(limit int, task func()) Runner { return openWeirFunc(limit, task) },
+			Queued: func(limit, n int, task func()) Runner { return openWeirFunc(limit, task, weir.Queue(n)) },
 			New:    func(limit int) func() { return weir.NewFunc(limit, func(int) {}).Close },
 		},
 		{
 			Name: "weir.Group", Module: weirModule, About: "NewGroup, Go, Wait",
-			Open: func(limit int, work Work) Runner {
-				return openWeirGroup(context.Background(), limit, work.forGroup())
+			Open: func(limit int, task func()) Runner {
+				return openWeirGroup(context.Background(), limit, GroupWork{Same: member(task)})
 			},
-			Queued: func(limit, n int, work Work) Runner {
-				return openWeirGroup(context.Background(), limit, work.forGroup(), weir.Queue(n))
+			Queued: func(limit, n int, task func()) Runner {
+				return openWeirGroup(context.Background(), limit, GroupWork{Same: member(task)}, weir.Queue(n))
 			},
-			Set: func(limit int, work Work) Runner {
+			Set: func(limit int, task func()) Runner {
 				newGroup := func() *weir.Group { return weir.NewGroup(context.Background(), limit) }
-				return openSets(work.forGroup().plain(), newGroup, (*weir.Group).Wait)
+				return openSets(member(task), newGroup, (*weir.Group).Wait)
 			},
 			Group: func(ctx context.Context, limit int, work GroupWork) Runner {
 				return openWeirGroup(ctx, limit, work)
@@ -50,23 +50,23 @@ func weirPeers() []Peer {
 		},
 		{
 			Name: "weir.PoolGroup", Module: weirModule, About: "Pool.Group, Go, Wait",
-			Set: func(limit int, work Work) Runner {
+			Set: func(limit int, task func()) Runner {
 				pool := weir.New(limit)
 				newGroup := func() *weir.Group { return pool.Group(context.Background()) }
-				sets := openSets(work.forGroup().plain(), newGroup, (*weir.Group).Wait)
+				sets := openSets(member(task), newGroup, (*weir.Group).Wait)
 				sets.close = pool.Close
 				return sets
 			},
 		},
 		{
 			Name: "weir.errgroup", Module: weirModule, About: "errgroup of Weir's: SetLimit, Go, Wait",
-			Set: func(limit int, work Work) Runner {
+			Set: func(limit int, task func()) Runner {
 				newGroup := func() *errgroup.Group {
 					group := new(errgroup.Group)
 					group.SetLimit(limit)
 					return group
 				}
-				return openSets(work.failing(), newGroup, (*errgroup.Group).Wait)
+				return openSets(failing(task), newGroup, (*errgroup.Group).Wait)
 			},
 		},
 		{
@@ -176,12 +176,12 @@ func fibonacciWeir(limit, n int) (sum int) {
 	return sum
 }
 
-func openWeir(limit int, work Work, opts ...weir.Option) Runner {
-	pool, tasks := weir.New(limit, opts...), work.plain()
+func openWeir(limit int, task func(), opts ...weir.Option) Runner {
+	pool := weir.New(limit, opts...)
 	return runner{
 		submit: func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				must(pool.Submit(tasks.task(i)))
+			for range hi - lo {
+				must(pool.Submit(task))
 			}
 		},
 		wait:  func() error { pool.Wait(); return nil },
@@ -189,12 +189,8 @@ func openWeir(limit int, work Work, opts ...weir.Option) Runner {
 	}
 }
 
-func openWeirFunc(limit int, work Work, opts ...weir.Option) Runner {
-	run := work.Each
-	if task := work.Same; task != nil {
-		run = func(int) { task() }
-	}
-	pool := weir.NewFunc(limit, run, opts...)
+func openWeirFunc(limit int, task func(), opts ...weir.Option) Runner {
+	pool := weir.NewFunc(limit, func(int) { task() }, opts...)
 	return runner{
 		submit: func(lo, hi int) {
 			for i := lo; i < hi; i++ {

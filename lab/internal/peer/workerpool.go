@@ -12,8 +12,8 @@ func workerpoolPeers() []Peer {
 }
 
 // openWorkerpool uses a WaitGroup, because the pool can be waited for only by stopping it for good.
-func openWorkerpool(limit int, work Work) Runner {
+func openWorkerpool(limit int, task func()) Runner {
 	pool := workerpool.New(limit)
-	tasks, live := work.counted()
-	return runner{live: live, submit: one(func(i int) error { return pool.Do(tasks.task(i)) }), close: pool.StopWait}
+	task, live := counted(task)
+	return runner{live: live, submit: one(func(int) error { return pool.Do(task) }), close: pool.StopWait}
 }

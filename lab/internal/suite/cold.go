@@ -58,15 +58,15 @@ func few(s Scale, tasks int, length time.Duration) Experiment {
 		Rounds:     pick(s, 0, 3),
 		Turn:       time.Duration(warmSets+sets) * (meanPause + time.Duration(tasks)*length/2),
 		Together: func(meters []Meter) {
-			work := peer.Work{Same: nothing}
+			task := nothing
 			if length > 0 {
 				n := rootsIn(length)
-				work.Same = func() { roots(n) }
+				task = func() { roots(n) }
 			}
 			samples := make([][]time.Duration, len(peers))
 			runners := make([]peer.Runner, len(peers))
 			for k, p := range peers {
-				runners[k] = p.Open(coldLimit, work)
+				runners[k] = p.Open(coldLimit, task)
 				samples[k] = make([]time.Duration, 0, warmSets+sets)
 			}
 			runtime.GC()

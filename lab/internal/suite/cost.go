@@ -40,7 +40,7 @@ func curve(s Scale, procs, length, tasks int) Experiment {
 			panic(err)
 		}
 		e.Contenders = append(e.Contenders, Contender{Name: name, Measure: func(m *Meter) {
-			r := p.Open(runtime.GOMAXPROCS(0), peer.Work{Same: func() { roots(length) }})
+			r := p.Open(runtime.GOMAXPROCS(0), func() { roots(length) })
 			defer r.Close()
 			run := func() {
 				r.Submit(0, tasks)

@@ -43,7 +43,7 @@ func empty(s Scale) []Experiment {
 					ID:    id(procs, "empty", "limit", limit, "producers", from),
 					About: "one empty task, from its submission until all have finished",
 					Contenders: contenders(s, concurrent, func(m *Meter, p peer.Peer) {
-						r := p.Open(limit, peer.Work{Same: nothing})
+						r := p.Open(limit, nothing)
 						defer r.Close()
 						m.throughput(func(n int) {
 							submit(r, producers(from), n)
@@ -63,7 +63,7 @@ func bursts(s Scale) []Experiment {
 			ID:    id(s.Cores, "burst", "tasks", size, "limit", 64),
 			About: "one empty task of a burst, when the next burst begins after the last has ended",
 			Contenders: contenders(s, concurrent, func(m *Meter, p peer.Peer) {
-				r := p.Open(64, peer.Work{Same: nothing})
+				r := p.Open(64, nothing)
 				defer r.Close()
 				m.throughput(func(n int) {
 					for begin := 0; begin < n; begin += size {
@@ -89,7 +89,7 @@ func lone(s Scale) []Experiment {
 			Contenders: contenders(s, concurrent, func(m *Meter, p peer.Peer) {
 				var begin time.Time
 				took := make(chan time.Duration)
-				r := p.Open(2, peer.Work{Same: func() { took <- time.Since(begin) }})
+				r := p.Open(2, func() { took <- time.Since(begin) })
 				defer r.Close()
 				all := make([]time.Duration, 0, samples)
 				for range samples / 10 {
@@ -118,7 +118,7 @@ func forkJoin(s Scale) Experiment {
 		ID:    id(s.Cores, "forkjoin", "tasks", tasks),
 		About: "10 tasks of 150 square roots each, handed over together and waited for",
 		Contenders: contenders(s, func(p peer.Peer) bool { return p.Open != nil }, func(m *Meter, p peer.Peer) {
-			r := p.Open(runtime.GOMAXPROCS(0), peer.Work{Same: func() { roots(forkRoots) }})
+			r := p.Open(runtime.GOMAXPROCS(0), func() { roots(forkRoots) })
 			defer r.Close()
 			m.repeated(func() {
 				r.Submit(0, tasks)
@@ -151,7 +151,7 @@ func idlePools(s Scale) Experiment {
 			memory := inUse()
 			goroutines := runtime.NumGoroutine()
 			for i := range open {
-				open[i] = p.Open(8, peer.Work{Same: nothing})
+				open[i] = p.Open(8, nothing)
 				open[i].Submit(0, 1)
 				must(open[i].Wait())
 			}
@@ -187,12 +187,12 @@ func blockedAtOnce(s Scale, n int) Experiment {
 			var started atomic.Int64
 			release := make(chan struct{})
 			all := make(chan struct{})
-			r := p.Open(n, peer.Work{Same: func() {
+			r := p.Open(n, func() {
 				if started.Add(1) == int64(n) {
 					close(all)
 				}
 				<-release
-			}})
+			})
 			defer r.Close()
 			m.time(n, func() {
 				r.Submit(0, n)
@@ -214,7 +214,7 @@ func queued(s Scale) Experiment {
 		Turn:  time.Duration(n) * 2 * time.Microsecond,
 		Contenders: contenders(s, func(p peer.Peer) bool { return p.Queued != nil }, func(m *Meter, p peer.Peer) {
 			release := make(chan struct{})
-			r := p.Queued(limit, n, peer.Work{Same: func() { <-release }})
+			r := p.Queued(limit, n, func() { <-release })
 			defer r.Close()
 			m.time(n, func() {
 				r.Submit(0, n)

@@ -40,7 +40,7 @@ func asleep(s Scale, procs, n int, name, about string, untilTheEnd bool) Experim
 		About: about,
 		Turn:  time.Duration(n) * 1600 * time.Nanosecond,
 		Contenders: contenders(s, concurrent, func(m *Meter, p peer.Peer) {
-			r := p.Open(seedCap, peer.Work{Same: sleep})
+			r := p.Open(seedCap, sleep)
 			most := goroutines()
 			m.time(1, func() {
 				r.Submit(0, n)
