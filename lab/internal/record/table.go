@@ -3,6 +3,7 @@ package record
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"golang.org/x/perf/benchmath"
 )
@@ -59,11 +60,14 @@ type Row struct {
 	values map[string][]float64 // by unit, one for each round
 }
 
+// ProcsKey is the name of GOMAXPROCS among the parameters of a table.
+const ProcsKey = "GOMAXPROCS"
+
 // A Table is one experiment with one setting: its peers side by side.
 type Table struct {
 	name              string // name of the experiment, with its parameters
 	Suite, Experiment string
-	Params            []Setting
+	Params            []Setting // with GOMAXPROCS, the last
 	Procs             int
 	Units             []string // in the order of measurement; ratios are of the first unit
 	Rows              []Row    // in the order of the first measurement
@@ -77,7 +81,8 @@ func Tables(results []Result) []Table {
 		k := slices.IndexFunc(tables, func(t Table) bool { return t.name == name && t.Procs == r.ID.Procs })
 		if k < 0 {
 			k = len(tables)
-			tables = append(tables, Table{name: name, Suite: r.ID.Suite, Experiment: r.ID.Experiment, Params: r.ID.Params, Procs: r.ID.Procs})
+			params := append(slices.Clone(r.ID.Params), Setting{ProcsKey, strconv.Itoa(r.ID.Procs)})
+			tables = append(tables, Table{name: name, Suite: r.ID.Suite, Experiment: r.ID.Experiment, Params: params, Procs: r.ID.Procs})
 		}
 		t := &tables[k]
 		at := slices.IndexFunc(t.Rows, func(row Row) bool { return row.Peer == r.ID.Peer })

@@ -251,5 +251,5 @@ func memoryUnit(t record.Table) string {
 
 // whereOf returns the name of a table.
 func whereOf(t record.Table) string {
-	return join([]string{clean(t.Suite) + "/" + clean(t.Experiment), paramsText(t.Params, t.Procs)}, ", ")
+	return join([]string{clean(t.Suite) + "/" + clean(t.Experiment), paramsText(t.Params)}, ", ")
 }

@@ -71,7 +71,7 @@ func settledPoints(e experiment, name string) []costPoint {
 // the figures behind the curves.
 func costGrids(e experiment) []grid {
 	list := []grid{payGrid(e)}
-	for _, part := range split(e, procsKey) {
+	for _, part := range split(e, record.ProcsKey) {
 		list = append(list, overheadGrid(part))
 	}
 	return append(list, foldedGrids(e)...)
@@ -88,8 +88,8 @@ func newCostGrid(e experiment, about, note string) grid {
 func payGrid(e experiment) grid {
 	g := newCostGrid(e, "The shortest task that takes no longer than if it were run in place, on one core, one after the other.",
 		"Interpolated between the measured lengths, at the largest number of tasks of each.")
-	for _, part := range split(e, procsKey) {
-		g.addBest(column{name: paramText(procsKey, paramOf(part.tables[0], procsKey))}, func(name string) (string, float64) {
+	for _, part := range split(e, record.ProcsKey) {
+		g.addBest(column{name: paramText(record.ProcsKey, paramOf(part.tables[0], record.ProcsKey))}, func(name string) (string, float64) {
 			return payCell(settledPoints(part, name))
 		})
 	}
@@ -140,7 +140,7 @@ func crossing(above, below costPoint) float64 {
 func overheadGrid(e experiment) grid {
 	g := newCostGrid(e, "Time of a task over the work in place: 1× is the work alone, one after the other; below it, the cores share the work.",
 		"At the largest number of tasks measured for each length.")
-	g.params = paramText(procsKey, paramOf(e.tables[0], procsKey))
+	g.params = paramText(record.ProcsKey, paramOf(e.tables[0], record.ProcsKey))
 	for _, set := range split(e, "roots") {
 		length, ok := settled(set, peer.InPlace)
 		if !ok {

@@ -3,34 +3,17 @@ package report
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// procsKey is the name of GOMAXPROCS among the parameters.
-const procsKey = "GOMAXPROCS"
-
-// allParams returns the table's parameters and GOMAXPROCS.
-func allParams(t record.Table) []record.Setting {
-	if t.Procs <= 0 {
-		return t.Params
-	}
-	return append(slices.Clone(t.Params), record.Setting{Key: procsKey, Value: strconv.Itoa(t.Procs)})
-}
-
-func paramOf(t record.Table, key string) string {
-	if key == procsKey {
-		return strconv.Itoa(t.Procs)
-	}
-	return record.Find(t.Params, key)
-}
+func paramOf(t record.Table, key string) string { return record.Find(t.Params, key) }
 
 // keysOf returns the parameters that the tables have.
 func keysOf(tables []record.Table) []string {
 	var keys []string
 	for _, t := range tables {
-		for _, p := range allParams(t) {
+		for _, p := range t.Params {
 			if !slices.Contains(keys, p.Key) {
 				keys = append(keys, p.Key)
 			}
@@ -76,7 +59,7 @@ func foldedGrid(e experiment, across string, others []string) grid {
 			common = append(common, record.Setting{Key: key, Value: value})
 		}
 	}
-	g.params = paramsText(common, 0)
+	g.params = paramsText(common)
 	for _, t := range e.tables {
 		c, top := column{name: paramText(across, paramOf(t, across))}, record.Row{}
 		if len(t.Units) > 0 {

@@ -48,7 +48,7 @@ var httpRows = []struct{ name, unit string }{
 func httpGrid(t record.Table) grid {
 	var g grid
 	g.about = "Requests come at a steady rate, whatever becomes of the earlier ones; capacity and offered are requests a second."
-	g.params = paramsText(t.Params, t.Procs)
+	g.params = paramsText(t.Params)
 	g.addFailures(t)
 	for _, r := range t.Rows {
 		g.columns = append(g.columns, column{name: r.Peer})

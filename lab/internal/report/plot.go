@@ -176,7 +176,7 @@ const fewestTasks = 3
 // the ratio by number of tasks, as document 001 did.
 func costPictures(e experiment) []picture {
 	var list []picture
-	for _, part := range split(e, procsKey) {
+	for _, part := range split(e, record.ProcsKey) {
 		var curves []curve
 		for _, name := range peersOf(part.tables) {
 			c := curve{name: clean(name)}
@@ -185,7 +185,7 @@ func costPictures(e experiment) []picture {
 			}
 			curves = append(curves, c)
 		}
-		procs := paramText(procsKey, paramOf(part.tables[0], procsKey))
+		procs := paramText(record.ProcsKey, paramOf(part.tables[0], record.ProcsKey))
 		list = append(list, drawRatios(e, procs, "length of the task in place, ns", "time over the work in place", curves)...)
 		for _, set := range split(part, "roots") {
 			curves := slices.DeleteFunc(byTasks(set, peer.InPlace), func(c curve) bool { return len(c.points) < fewestTasks })

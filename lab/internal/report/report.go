@@ -96,7 +96,7 @@ func behaviours(list []experiment) []experiment {
 func usualProcs(tables []record.Table) (usual int) {
 	counts := map[int]int{}
 	for _, e := range experiments(tables) {
-		for _, part := range split(e, procsKey) {
+		for _, part := range split(e, record.ProcsKey) {
 			procs := part.tables[0].Procs
 			counts[procs]++
 			if n := counts[procs] - counts[usual]; n > 0 || n == 0 && procs > usual {

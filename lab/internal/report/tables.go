@@ -4,7 +4,6 @@ import (
 	_ "embed" // the figures of the documents
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -82,7 +81,7 @@ func hasFurtherUnits(t record.Table) bool {
 // plainGrid returns the grid of one table: a row for each peer, a column for each unit.
 func plainGrid(t record.Table) grid {
 	g := newPeerGrid([]record.Table{t})
-	g.params = paramsText(t.Params, t.Procs)
+	g.params = paramsText(t.Params)
 	g.addFailures(t)
 	for k, unit := range t.Units {
 		top, _ := best(t.Rows, unit, notInPlace)
@@ -105,7 +104,7 @@ func plainGrid(t record.Table) grid {
 func (g *grid) addFailures(t record.Table) {
 	for _, r := range t.Rows {
 		if text := note(r.Notes, record.FailedNote); text != "" {
-			g.reasons = append(g.reasons, reason{r.Peer, paramsText(t.Params, t.Procs), fails, text})
+			g.reasons = append(g.reasons, reason{r.Peer, paramsText(t.Params), fails, text})
 		}
 	}
 }
@@ -183,13 +182,10 @@ func (g *grid) addTheirs() {
 }
 
 // paramsText formats parameters: "limit 64 · producers 1 · GOMAXPROCS 2".
-func paramsText(params []record.Setting, procs int) string {
+func paramsText(params []record.Setting) string {
 	var parts []string
 	for _, p := range params {
 		parts = append(parts, paramText(p.Key, p.Value))
-	}
-	if procs > 0 {
-		parts = append(parts, paramText(procsKey, strconv.Itoa(procs)))
 	}
 	return strings.Join(parts, " · ")
 }

@@ -56,7 +56,7 @@ func behaviourGrid(scenarios []experiment) (g grid) {
 		for _, t := range e.tables {
 			name := join([]string{clean(e.name), titleNote(t)}, " ")
 			if len(e.tables) > 1 {
-				name += " " + paramsText(t.Params, t.Procs)
+				name += " " + paramsText(t.Params)
 			}
 			g.addVerdicts(name, verdictText, func(k int) (record.Table, string) { return t, libraries[k] })
 		}
