@@ -16,7 +16,6 @@ require (
 	github.com/sourcegraph/conc v0.3.0
 	github.com/valyala/bytebufferpool v1.0.0
 	github.com/yuin/goldmark v1.8.7
-	go.uber.org/goleak v1.3.0
 	golang.org/x/net v0.62.0
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da
 	golang.org/x/sync v0.24.0

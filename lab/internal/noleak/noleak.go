@@ -4,14 +4,11 @@ package noleak
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/64ed045f/weir/internal/check"
 )
 
-// Main runs the tests, and fails if they leave a goroutine behind. It ignores goroutines of ants: ants starts
+// Main runs the tests, and fails if they leave a goroutine behind. It ignores goroutines of ants that are no workers: ants starts
 // two when it is imported, and two more of each pool outlive its release.
 func Main(m *testing.M) {
-	goleak.VerifyTestMain(m,
-		goleak.IgnoreTopFunction("github.com/panjf2000/ants/v2.(*poolCommon).purgeStaleWorkers"),
-		goleak.IgnoreTopFunction("github.com/panjf2000/ants/v2.(*poolCommon).ticktock"),
-	)
+	check.Main(m, nil, func() int { return check.Goroutines("github.com/panjf2000/ants/v2.(*poolCommon)") })
 }
