@@ -83,7 +83,11 @@ func openAnts(pool interface {
 	ReleaseTimeout(timeout time.Duration) error
 }, task func()) Runner {
 	task, live := counted(task)
-	return runner{live: live, submit: one(func(int) error { return pool.Submit(task) }), close: antsEnd(pool)}
+	return runner{live: live, submit: func(lo, hi int) {
+		for range hi - lo {
+			must(pool.Submit(task))
+		}
+	}, close: antsEnd(pool)}
 }
 
 // openAntsFunc opens a pool of one function. argument returns what the task with an index gets.
@@ -94,5 +98,9 @@ func openAntsFunc[A any, P interface {
 	task, live := counted(task)
 	pool, err := open(limit, func(A) { task() })
 	must(err)
-	return runner{live: live, submit: one(func(i int) error { return pool.Invoke(argument(i)) }), close: antsEnd(pool)}
+	return runner{live: live, submit: func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			must(pool.Invoke(argument(i)))
+		}
+	}, close: antsEnd(pool)}
 }

@@ -95,5 +95,9 @@ func openErrgroupCounted(limit int, task func()) Runner {
 	g := newErrgroup(limit)
 	task, live := counted(task)
 	failing := failing(task)
-	return runner{live: live, submit: one(func(int) error { g.Go(failing); return nil }), close: func() { must(g.Wait()) }}
+	return runner{live: live, submit: func(lo, hi int) {
+		for range hi - lo {
+			g.Go(failing)
+		}
+	}, close: func() { must(g.Wait()) }}
 }

@@ -28,5 +28,9 @@ func newGopool(limit int) gopool.Pool {
 func openGopool(limit int, task func()) Runner {
 	pool := newGopool(limit)
 	task, live := counted(task)
-	return runner{live: live, submit: one(func(int) error { pool.Go(task); return nil })}
+	return runner{live: live, submit: func(lo, hi int) {
+		for range hi - lo {
+			pool.Go(task)
+		}
+	}}
 }

@@ -116,11 +116,12 @@ func openSemaphore(limit int, task func()) Runner {
 		<-slots
 		live.Done()
 	}
-	return runner{live: live, submit: one(func(int) error {
-		slots <- struct{}{}
-		go run()
-		return nil
-	})}
+	return runner{live: live, submit: func(lo, hi int) {
+		for range hi - lo {
+			slots <- struct{}{}
+			go run()
+		}
+	}}
 }
 
 // openSemaphoreGroup is a group as written by hand: the first error is the cause that cancels the context of
@@ -132,18 +133,19 @@ func openSemaphoreGroup(parent context.Context, limit int, work GroupWork) Runne
 	tasks := work.bound(ctx)
 	return runner{
 		live: live,
-		submit: one(func(i int) error {
-			task := tasks.task(i)
-			slots <- struct{}{}
-			go func() {
-				if err := task(); err != nil {
-					cancel(err)
-				}
-				<-slots
-				live.Done()
-			}()
-			return nil
-		}),
+		submit: func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				task := tasks.task(i)
+				slots <- struct{}{}
+				go func() {
+					if err := task(); err != nil {
+						cancel(err)
+					}
+					<-slots
+					live.Done()
+				}()
+			}
+		},
 		wait: func() error {
 			err := context.Cause(ctx)
 			cancel(nil)

@@ -53,7 +53,11 @@ func pondPeers() []Peer {
 func openPond(limit int, task func()) Runner {
 	pool := pond.NewPool(limit)
 	task, live := counted(task)
-	return runner{live: live, submit: one(func(int) error { return pool.Go(task) }), close: pool.StopAndWait}
+	return runner{live: live, submit: func(lo, hi int) {
+		for range hi - lo {
+			must(pool.Go(task))
+		}
+	}, close: pool.StopAndWait}
 }
 
 // openPondGroups makes a new group after each Wait: a group keeps a result of each task for as long as the

@@ -6,8 +6,7 @@ import (
 )
 
 // runner is a [Runner] made of functions. Nil functions do nothing. submit contains the loop over the tasks,
-// because a function call for each task would take as long as some libraries do: go statements and Weir's pools
-// have a loop of their own, the others, which take much longer, that of [one].
+// because a function call for each task would take as long as some libraries do.
 type runner struct {
 	submit func(lo, hi int)
 	wait   func() error
@@ -38,15 +37,6 @@ func (r runner) Wait() error {
 func (r runner) Close() {
 	if r.close != nil {
 		r.close()
-	}
-}
-
-// one returns the loop that hands over one task after the other.
-func one(submit func(i int) error) func(lo, hi int) {
-	return func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			must(submit(i))
-		}
 	}
 }
 

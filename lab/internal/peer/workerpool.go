@@ -15,5 +15,9 @@ func workerpoolPeers() []Peer {
 func openWorkerpool(limit int, task func()) Runner {
 	pool := workerpool.New(limit)
 	task, live := counted(task)
-	return runner{live: live, submit: one(func(int) error { return pool.Do(task) }), close: pool.StopWait}
+	return runner{live: live, submit: func(lo, hi int) {
+		for range hi - lo {
+			must(pool.Do(task))
+		}
+	}, close: pool.StopWait}
 }
