@@ -253,6 +253,50 @@ func runIn(ctx context.Context, p *weir.Pool, task func(ctx context.Context) err
 	return g.Wait()
 }
 
+// A task of a lane is back from Blocking, and waits for a place of the pool: the places there have a task that waits, under a lock, for
+// another task of the lane, and one that wants the lock. The other task is the one that gets the lane's place: it has one of the pool.
+func TestATaskThatWaitsForAPlaceAboveHoldsNoneInItsLane(t *testing.T) {
+	for _, begun := range []bool{false, true} {
+		for limit := 1; limit <= 2; limit++ {
+			for depth := range 3 {
+				check.Bubble(t, fmt.Sprintf("begun %t, limit %d, depth %d", begun, limit, depth), func(t *testing.T) {
+					p := weir.New(2)
+					defer p.Close()
+					l := p
+					for range depth {
+						l = l.Lane(3)
+					}
+					l = l.Lane(limit)
+					back := func(at time.Duration) func(context.Context) error {
+						return func(ctx context.Context) error {
+							weir.Blocking(ctx, func() { time.Sleep(at * time.Second) })
+							return nil
+						}
+					}
+					for range limit {
+						check.OK(t, l.Go(t.Context(), back(20)))
+					}
+					synctest.Wait()
+					lock := make(chan struct{}, 1)
+					check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+						lock <- struct{}{}
+						if !begun {
+							time.Sleep(25 * time.Second)
+						}
+						err := runIn(ctx, l, back(30))
+						<-lock
+						return err
+					}))
+					synctest.Wait()
+					check.OK(t, p.Submit(func() { lock <- struct{}{}; <-lock }))
+					p.Wait()
+					hasItsPlaces(t, p, 2)
+				})
+			}
+		}
+	}
+}
+
 // A task of a lane whose goroutine waits comes back from Blocking, and has a place in the lane but none in the pool, when it calls Blocking
 // again. It keeps neither: with a place in the lane alone it would hold up what the goroutine waits for.
 func TestATaskBlocksAgainThatIsBackInItsLaneOnly(t *testing.T) {

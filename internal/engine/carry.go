@@ -265,8 +265,8 @@ func (w *Want) mayHaveWork() bool {
 func (e *Engine) permitsBelow(above *Engine, returns bool) bool {
 	for x := e; x != above; x = x.parent() {
 		begins := !returns || x != e
-		if word := x.permits.word.Load(); begins && active(word) >= allowed(word) && !x.bidding() {
-			return false // before a bid is withdrawn without effect
+		if word := x.permits.word.Load(); begins && active(word) >= allowed(word) && !x.bidding() && x.split() == nil {
+			return false // before a permit is taken from a bid, or a task, without effect
 		}
 	}
 	for x := e; x != above; x = x.parent() {
@@ -282,7 +282,7 @@ func (e *Engine) permitsBelow(above *Engine, returns bool) bool {
 }
 
 // acquireForWait acquires a permit for work that a task waits for. It may take the permit of a bid, which is
-// for any task.
+// for any task, or that of a task that cannot use it yet.
 func (e *Engine) acquireForWait(returns bool) bool {
 	try := func() bool {
 		if returns {
@@ -293,12 +293,83 @@ func (e *Engine) acquireForWait(returns bool) bool {
 	if try() {
 		return true
 	}
-	if !e.bidding() {
+	if e.bidding() {
+		e.unbid()
+		e.touch()
+		return try()
+	}
+	w := e.split()
+	if w == nil {
 		return false
 	}
-	e.unbid()
-	e.touch()
+	e.takeSplit(w)
 	return try()
+}
+
+// hasUnused reports whether acquireForWait would find a permit that is not free.
+func (e *Engine) hasUnused() bool { return e.bidding() || e.split() != nil }
+
+// offerSplit offers, in the lanes in which tasks that have come back from Blocking have permits, and wait for a place in e or further up, what
+// may have lacked those.
+func (e *Engine) offerSplit() {
+	for len(e.lanes.unused) > 0 {
+		last := len(e.lanes.unused) - 1
+		c := e.lanes.unused[last]
+		e.lanes.unused[last] = nil
+		e.lanes.unused = e.lanes.unused[:last]
+		for w := c.carries; w != nil && c.isReturning(); w = w.carries {
+			w.engine.offerAgain(w.engine)
+		}
+	}
+}
+
+// split returns a worker of e, a lane, whose task has come back from Blocking there and waits for its place further up; nil if there is none.
+func (e *Engine) split() *Worker {
+	for x := e.parent(); x != nil; x = x.parent() {
+		if x.lanes.split == 0 {
+			continue
+		}
+		for l := x.returning.First(); l != nil; l = l.Next() {
+			if l.Of().place.returner == nil {
+				continue
+			}
+			w := l.Of().carries
+			for w != nil && w.hasAlone() && w.engine != e {
+				w = w.carries
+			}
+			if w != nil && w.hasAlone() {
+				return w
+			}
+		}
+	}
+	return nil
+}
+
+// hasAlone reports whether w has a permit for its task, or for the one that it carries, and nothing else depends on that.
+func (w *Worker) hasAlone() bool {
+	p := w.place
+	return p.waits == 0 && p.blocked == 0 && p.beneath == nil && p.above == nil && !p.without && !p.lost
+}
+
+// takeSplit takes the permits of e, and of the engines between, from the task of w, which split has returned. The task then waits for all of
+// its places again, before the others of e: it would hold up a task that has one further up and needs the permit.
+func (e *Engine) takeSplit(w *Worker) {
+	u := w
+	for ; !u.isReturning(); u = u.carrier {
+		if u != w {
+			u.place.blocked++
+		}
+		u.place.without = true
+		u.engine.nowWaits(u, 1)
+		u.engine.permits.release(false)
+		u.engine.touch()
+	}
+	u.engine.hasReturned(u)
+	u.engine.touch()
+	u.place.blocked++
+	w.place.returner, u.place.returner = u.place.returner, nil
+	e.returning.Prepend(&w.place.returning, w)
+	e.joinsReturning(w)
 }
 
 // needs notes that e has tasks for which others wait, and that may not have started.
@@ -313,9 +384,9 @@ func (e *Engine) needs() {
 	}
 }
 
-// offerAgain follows a bid of bidder, whose permit the bid holds now. Work of e, and of lanes below it, that
-// tasks wait for may have lacked that permit: offerAgain offers it once more, and also takes the place of a task that
-// waits for the work from a stranger, as look does. If all tasks wait above, any place may go to the work. Lending a place
+// offerAgain follows a bid of bidder, whose permit the bid holds now, or a task that has a permit there and none further up. Work of e,
+// and of lanes below it, that tasks wait for may have lacked that permit: offerAgain offers it once more, and also takes the place of a
+// task that waits for the work from a stranger, as look does. If all tasks wait above, any place may go to the work. Lending a place
 // may end other waits, and so change the lists that are gone through: offerAgain then begins anew. It reports whether it has
 // lent one.
 func (e *Engine) offerAgain(bidder *Engine) (lent bool) {
@@ -323,7 +394,7 @@ func (e *Engine) offerAgain(bidder *Engine) (lent bool) {
 		return false
 	}
 	bidder.needs()
-	for l := e.unbegun.First(); l != nil && bidder.bidding(); {
+	for l := e.unbegun.First(); l != nil && bidder.hasUnused(); {
 		want := l.Of()
 		l = l.Next()
 		k := want.kin
@@ -349,7 +420,7 @@ func (e *Engine) offerAgain(bidder *Engine) (lent bool) {
 		}
 	}
 	if e.lanes != nil {
-		for i := 0; i < len(e.lanes.needy) && bidder.bidding(); {
+		for i := 0; i < len(e.lanes.needy) && bidder.hasUnused(); {
 			if i++; e.lanes.needy[i-1].offerAgain(bidder) {
 				i, lent = 0, true
 			}

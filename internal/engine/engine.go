@@ -495,6 +495,9 @@ func (e *Engine) settle() (settled bool) {
 		settled = true
 	} else {
 		e.admit()
+		if e.lanes != nil {
+			e.offerSplit()
+		}
 		e.relieve()
 		settled = e.serve()
 		if e.checkWaits() {

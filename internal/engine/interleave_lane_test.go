@@ -285,6 +285,20 @@ var laneScenes = []step.Scene{
 		w.accept(w.blocked("needs it", over))
 		l.accept(l.awaitsIn(k, "waits", k.task("needed")).then(func() { close(over) }))
 	}),
+	in("a task is back in its lane that another one needs", 2, 1, func(w *world) {
+		l, over := w.lane(1, 1), make(chan struct{})
+		away, recall := l.givesUp("back", nil)
+		l.accept(away)
+		w.accept(w.awaitsIn(l, "waits", l.task("needed")).then(func() { close(over) }), w.blocked("needs it", over))
+		w.Go("recall", recall)
+	}),
+	in("a task comes back to its lane before one that another one needs", 2, 1, func(w *world) {
+		l, over := w.lane(1, 2), make(chan struct{})
+		away, recall := l.givesUp("back", nil)
+		l.accept(away, l.task("first"))
+		w.accept(w.awaitsIn(l, "waits", l.task("needed")).then(func() { close(over) }), w.blocked("needs it", over))
+		w.Go("recall", recall)
+	}),
 	in("a task waits for another lane by way of a task elsewhere next to one that needs it", 2, 1, func(w *world) {
 		l, k, over := w.lane(1, 1), w.lane(1, 1), make(chan struct{})
 		w.accept(w.blocked("needs it", over))

@@ -47,6 +47,8 @@ type lanes struct {
 	working []*Engine            // the lanes that have workers
 	held    map[*Engine]struct{} // see hold
 	alive   int                  // the length of all after the last sweep
+	split   int                  // tasks with a place in one of the lanes that want one here: see takeSplit
+	unused  []*Worker            // those of them that offerSplit has not seen yet
 	unended int                  // how many lanes were closed with the engine and have not ended
 	needy   []*Engine            // lanes with tasks for which others wait, and that may not have started
 	touched []*Engine            // in the root: the engines that unlock has to settle

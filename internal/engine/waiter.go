@@ -273,18 +273,31 @@ func (e *Engine) passOn(w *Worker, a *Waiter) {
 func (e *Engine) returns(w *Worker) {
 	p := w.place
 	e.returning.Append(&p.returning, w)
+	e.joinsReturning(w)
+	switch {
+	case p.part != nil:
+		e.look(&p.part.want)
+	case p.single != nil:
+		for l := p.single.wants.First(); l != nil && p.without; l = l.Next() {
+			e.look(&l.Of().Want)
+		}
+	}
+}
+
+// joinsReturning follows the entry of w in Engine.returning.
+func (e *Engine) joinsReturning(w *Worker) {
+	p := w.place
 	if w.carries == nil {
 		e.comingBack++
+	} else {
+		e.lanes.split++
+		e.lanes.unused = append(e.lanes.unused, w)
 	}
 	switch {
 	case p.part != nil:
 		p.part.returning.Append(&p.sibling, w)
-		e.look(&p.part.want)
 	case p.single != nil:
 		p.single.returning = w
-		for l := p.single.wants.First(); l != nil && p.without; l = l.Next() {
-			e.look(&l.Of().Want)
-		}
 	}
 }
 
@@ -342,6 +355,9 @@ func (e *Engine) hasReturned(w *Worker) {
 	e.returning.Remove(&p.returning)
 	if w.carries == nil {
 		e.comingBack--
+	} else if e.lanes.split--; e.lanes.split == 0 {
+		clear(e.lanes.unused)
+		e.lanes.unused = e.lanes.unused[:0]
 	}
 	switch {
 	case p.part != nil:
