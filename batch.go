@@ -26,7 +26,8 @@ type batch struct {
 	retires  atomic.Bool                 // the end of the last worker wakes Wait, not that of the last task
 	atBell   atomic.Bool                 // Wait parks at the bell though the group is a task's, see waitAtBell
 
-	// The scope and the bell keep words apart that different cores write: see [engine.Intake].
+	// The scope and the bell keep words apart that different cores write: see [engine.Intake]. That needs a batch of 512 bytes, which begins
+	// on a cache line; a larger one has a header of the runtime's before it.
 	scope  scope // what the tasks get
 	intake engine.Intake
 	bell   engine.Bell  // where Wait parks, if the group is outside a task, or atBell; notify makes it look again
