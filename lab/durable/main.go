@@ -1,7 +1,7 @@
 // Command durable measures four kinds of queues in one run: package weirnats, River on PostgreSQL, asynq on
 // Redis, and nats.go without a library on top of it:
 //
-//	GOWORK=off go run -C lab/durable . >queues.txt
+//	go run -C lab/durable . >queues.txt
 //	go run ./lab -from queues.txt    shows the results as tables
 //
 // Each measurement runs in a process of its own, on an empty folder or database. In each round all contenders
@@ -10,7 +10,7 @@
 // elsewhere. A contender without its server is left out. A message has 128 bytes. A figure counts only if
 // each message was put, and run, exactly once.
 //
-// The module is not in go.work, so that its dependencies concern no other module.
+// The module is a workspace of its own, so that its dependencies concern no other module.
 package main
 
 import (
@@ -81,7 +81,7 @@ func durable(ctx context.Context, args []string, stdout, stderr io.Writer) error
 			libraries = append(libraries, machine.Module{Library: strings.ToLower(c.name), Path: c.module})
 		}
 	}
-	command := fmt.Sprintf("GOWORK=off go run -C lab/durable . -rounds %d -tasks %d", r.rounds, r.tasks)
+	command := fmt.Sprintf("go run -C lab/durable . -rounds %d -tasks %d", r.rounds, r.tasks)
 	r.keep = record.NewWriter(stdout, append(machine.Settings(command, libraries), servers...)).Write
 	begin := time.Now()
 	if err := r.run(ctx); err != nil {

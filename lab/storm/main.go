@@ -1,7 +1,7 @@
 // Command storm draws the record of weirnats's test of killed workers: the messages put and done in each
 // second, the messages put and not done, and the messages done again. docs/storm.svg is made by
 //
-//	go test -run TestWorkersThatAreKilledLoseNothing ./weirnats -faults 60s -storm "$PWD/storm.txt"
+//	go test -C weirnats -run TestWorkersThatAreKilledLoseNothing -faults 60s -storm "$PWD/storm.txt"
 //	go run ./lab/storm storm.txt docs/storm.svg
 package main
 

@@ -1,4 +1,4 @@
-module github.com/64ed045f/weir/examples/mailer
+module github.com/64ed045f/weir/weirnats/examples/mailer
 
 go 1.26.0
 
@@ -22,6 +22,6 @@ require (
 	golang.org/x/time v0.16.0 // indirect
 )
 
-replace github.com/64ed045f/weir => ../..
+replace github.com/64ed045f/weir => ../../..
 
-replace github.com/64ed045f/weir/weirnats => ../../weirnats
+replace github.com/64ed045f/weir/weirnats => ../..
