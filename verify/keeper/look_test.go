@@ -12,11 +12,6 @@ func (b *books) underWay() int {
 	return b.number(func(o *thing) bool { return (o.activity == opening || o.activity == checking) && o.era == b.era })
 }
 
-// beats is how many heartbeats are under way of objects that can be leased afterwards.
-func (b *books) beats() int {
-	return b.number(func(o *thing) bool { return o.activity == beating && o.era == b.era })
-}
-
 // collect takes the leases of the users that have got one, and reports whether there was any. The
 // books are locked.
 func (m *machine) collect() (served bool) {
@@ -107,7 +102,8 @@ func (m *machine) lookAtUsers() {
 	if lull && !m.straggle {
 		lull = m.now() <= m.nextTry()
 	}
-	ready := m.count(none) + m.beats() + under - waiting
+	beats := m.number(func(o *thing) bool { return o.activity == beating && o.era == m.era }) // of objects that can be leased afterwards
+	ready := m.count(none) + beats + under - waiting
 	if !m.closed && !lull && ready < m.config.MinIdle && m.existing() < m.config.Capacity {
 		m.mustNot("%d objects are ready or will be", ready)
 	}

@@ -255,10 +255,10 @@ func (p *Pool) over(t *Task) {
 	}
 }
 
-// Resize sets the limit.
+// Resize sets the limit. Idle workers beyond it end, those first that have rested for longest.
 func (p *Pool) Resize(n int) {
 	p.Limit = n
-	p.workers.trim(n)
+	p.workers.end(min(max(0, p.workers.all-n), len(p.workers.idle)))
 }
 
 // Pause stops workers from taking tasks.

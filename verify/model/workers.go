@@ -57,11 +57,6 @@ func (c *workers) rest(now time.Duration, stay bool, limit int) {
 	}
 }
 
-// trim ends idle workers beyond the limit, those first that have rested for longest.
-func (c *workers) trim(limit int) {
-	c.end(min(max(0, c.all-limit), len(c.idle)))
-}
-
 // expire ends the workers that have rested for the time-out.
 func (c *workers) expire(now, timeout time.Duration) {
 	n := 0
