@@ -119,6 +119,24 @@ func newNestedBatch(g *Group) *batch {
 // cancelled reports whether the batch is cancelled.
 func (b *batch) cancelled() bool { return b.scope.ending.Load() || !b.scope.lasts && b.endsAbove() }
 
+// cancelledAt is cancelled for a task that was counted in by that number. If the parent is of a type of the program's own, and panics or exits,
+// the task is counted out.
+func (b *batch) cancelledAt(number int) bool {
+	return b.scope.ending.Load() || !b.scope.lasts && b.endsAboveAt(number)
+}
+
+func (b *batch) endsAboveAt(number int) (ends bool) {
+	asked := false
+	defer func() {
+		if !asked {
+			b.withdraw(number)
+		}
+	}()
+	ends = b.endsAbove()
+	asked = true
+	return ends
+}
+
 // endsAbove is cancelled for a batch whose parent may end.
 func (b *batch) endsAbove() bool {
 	if b.ctx.Err() != nil {
@@ -134,9 +152,13 @@ func (b *batch) endsAbove() bool {
 	return true
 }
 
+// done is closed when the batch is cancelled. It is nil if the parent is of a type of the program's own, and panics: the caller waits in the
+// middle of something.
+func (b *batch) done() <-chan struct{} { return quietly(b.scope.Done) }
+
 // cancel cancels the batch, unless its parent has ended before: then that counts.
 func (b *batch) cancel(cause error) {
-	b.cancelled()
+	quietly(b.cancelled)
 	b.scope.cancel(cause)
 }
 
@@ -178,8 +200,8 @@ func (b *batch) withdraw(index int) {
 // decline removes a task that does not run, because the batch is cancelled, from the count. The group's
 // context is done by then, so that a loop that adds tasks until then ends at once.
 func (b *batch) decline(index int) {
-	b.scope.settle() // first: the task keeps the batch from its end
-	b.withdraw(index)
+	defer b.withdraw(index) // last: the task keeps the batch from its end
+	b.scope.settle()
 }
 
 // enter is called by a worker, or by Shutdown, that has taken a task of the batch from the queue. It reports false

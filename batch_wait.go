@@ -71,7 +71,7 @@ func (b *batch) waitOutside() {
 	}
 	for !b.tally.Seal() {
 		b.bell.Wait()
-		if b.cancelled() {
+		if quietly(b.cancelled) {
 			b.giveUp(b.bell.Wait)
 			return
 		}
@@ -85,7 +85,7 @@ func (b *batch) waitOrEnd(done <-chan struct{}) {
 			done = nil
 			b.cancel(causeOf(b.parent())) // its Done may be closed before it says so
 		}
-		if b.cancelled() {
+		if quietly(b.cancelled) {
 			b.giveUp(func() { b.bell.WaitUntil(nil) })
 			return
 		}
@@ -110,7 +110,7 @@ func (b *batch) parentDone() <-chan struct{} {
 	if std := b.scope.std.Load(); std != nil {
 		return std.Done()
 	}
-	return b.parent().Done()
+	return quietly(b.parent().Done)
 }
 
 // finish ends the batch if none of its tasks runs.
@@ -152,7 +152,7 @@ func (b *batch) waitInside(inTask bool, callers []uintptr) {
 	t := b.group.task() // first: the engine of a task is there when the task has a worker
 	var done <-chan struct{}
 	if !b.group.nested() {
-		done = b.scope.Done()
+		done = b.done()
 	}
 	cancelled := false
 	if inTask {
@@ -164,7 +164,7 @@ func (b *batch) waitInside(inTask bool, callers []uintptr) {
 	switch {
 	case done != nil:
 	case b.stay.task.pool == nil:
-		done = b.scope.Done() // no task looks again for it in a pause
+		done = b.done() // no task looks again for it in a pause
 	default:
 		b.stay.waiter.Wait = true
 	}
@@ -186,7 +186,7 @@ func (b *batch) waitInside(inTask bool, callers []uintptr) {
 			break
 		}
 		b.notifyLooper()
-		b.stay.wait(done, b.scope.Done, cut)
+		b.stay.wait(done, b.done, cut)
 		if b.tally.Seal() {
 			break // most often; no wait follows, so the stay need not arrive
 		}
@@ -231,7 +231,7 @@ func (b *batch) outer(why error) error {
 	if own {
 		return why
 	}
-	return cause.Mark[*TaskError](b.parent(), why)
+	return cmp.Or(quietly(func() error { return cause.Mark[*TaskError](b.parent(), why) }), why)
 }
 
 // join adds the failures of a batch that keeps going to its result. The caller holds mu.

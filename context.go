@@ -150,8 +150,19 @@ func (t task) notifyAbove() {
 }
 
 // causeOf returns the cause of a context whose Done is closed. It is never nil, even if a context of the
-// program's own type does not report its error yet.
-func causeOf(ctx context.Context) error { return cmp.Or(context.Cause(ctx), context.Canceled) }
+// program's own type does not report its error yet, or panics: callers are in the middle of what must come to its end.
+func causeOf(ctx context.Context) error {
+	return cmp.Or(quietly(func() error { return context.Cause(ctx) }), context.Canceled)
+}
+
+// errOf is ctx.Err() for callers in the middle of what must come to its end: a context whose method panics has not ended.
+func errOf(ctx context.Context) error { return quietly(ctx.Err) }
+
+// quietly returns what ask returns, which asks a context. If a method of that panics, the answer is the zero value.
+func quietly[R any](ask func() R) (answer R) {
+	defer func() { _ = recover() }()
+	return ask()
+}
 
 // hostOf returns the task whose context ctx comes from, the zero task if there is none. If a task
 // runs inside another, hostOf returns the inner one, the one that calls.

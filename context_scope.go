@@ -58,8 +58,8 @@ func newStandard(parent context.Context, err, cause error) *standardContext {
 
 // endOf returns how a context ends that is cancelled with that cause: as from, if that has ended.
 func endOf(from context.Context, cause error) (err, final error) {
-	if err = from.Err(); err != nil {
-		return err, context.Cause(from)
+	if err = errOf(from); err != nil {
+		return err, causeOf(from)
 	}
 	if cause == nil {
 		cause = context.Canceled
@@ -157,8 +157,9 @@ func (s *scope) conclude() (cause error) {
 // endsUnused is end for a scope that has not ended and from which no context was made, in a third of the
 // code. It reports false for other scopes.
 func (s *scope) endsUnused() bool {
+	lasts := s.lasts || errOf(s.base) == nil // before the mutex is held: it may be the program's own code
 	s.mu.Lock()
-	unused := !s.ending.Load() && s.std.Load() == nil && s.below.First() == nil && (s.lasts || s.base.Err() == nil)
+	unused := lasts && !s.ending.Load() && s.std.Load() == nil && s.below.First() == nil
 	if unused {
 		s.final(context.Canceled, context.Canceled)
 	}
@@ -175,7 +176,7 @@ func (s *scope) endsLate() (cause error) {
 	}
 	var late error
 	if s.batch.group.asks {
-		late = context.Cause(s.parent) // before the mutex is held: it may be the program's own code
+		late = quietly(func() error { return context.Cause(s.parent) }) // before the mutex is held, too
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,8 +186,8 @@ func (s *scope) endsLate() (cause error) {
 	if std := s.std.Load(); std != nil {
 		cause = context.Cause(std)
 	}
-	if cause == nil && s.base.Err() != nil {
-		cause = context.Cause(s.base)
+	if cause == nil && errOf(s.base) != nil {
+		cause = causeOf(s.base)
 	}
 	if cause == nil {
 		cause = late
@@ -257,8 +258,8 @@ func (s *scope) end(cause error) {
 	from, std := s.base, s.std.Load()
 	s.stop() // first: a task that sees that it is cancelled must find that its groups are
 	if std != nil && !s.lasts {
-		if s.base.Err() != nil { // which std does not know yet, and may never: it then says that it was cancelled, also where a deadline is the cause
-			cause = context.Cause(s.base)
+		if errOf(s.base) != nil { // which std does not know yet, and may never: it then says that it was cancelled, also where a deadline is the cause
+			cause = causeOf(s.base)
 		}
 		std.cancel(cause)
 		from = std

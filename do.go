@@ -88,12 +88,13 @@ func (v *visit) begins(ctx context.Context) {
 
 // wait returns nil when the visitor has its place, which finish gives back.
 func (v *visit) wait(ctx context.Context) error {
+	done := ctx.Done() // before the visit is in the pool: a context of the program's own type may panic
 	if err := v.pool.core.submitWanted(ctx, listenerJob(&v.self, nil, inTurn).Task, v.want, nil); err != nil {
 		return err
 	}
 	select {
 	case <-v.turn:
-	case <-ctx.Done():
+	case <-done:
 		if v.giveUp() {
 			v.pool.core.engine.Discard(one) // a worker that comes to it skips it
 			return causeOf(ctx)

@@ -176,10 +176,8 @@ func (f *Future[T]) failed(failure *TaskError) {
 		unheard := runtime.AddCleanup(f, func(p *Panic) { go reporter.report(p) }, p)
 		f.unheard.Store(&unheard)
 	}
-	if f.started() {
-		f.resolve(failure.Err)
-	} else {
-		f.refuse(failure.Err)
+	if f.started() || !f.refuse(failure.Err) {
+		f.resolve(failure.Err) // also if it has not begun, as its context panicked
 	}
 }
 

@@ -162,7 +162,7 @@ func (g *Group) give(task func(ctx context.Context) error) {
 
 // add hands over the job of a task that begin has counted in.
 func (g *Group) add(b *batch, number int, j job) {
-	if b.cancelled() {
+	if b.cancelledAt(number) {
 		b.decline(number)
 		return
 	}
@@ -238,7 +238,7 @@ func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 
 func (g *Group) try(task func(ctx context.Context) error) bool {
 	b, index := g.begin()
-	if b.cancelled() {
+	if b.cancelledAt(index) {
 		b.withdraw(index)
 		return false
 	}
@@ -298,7 +298,7 @@ func (b *batch) submitOutside(j job) engine.Verdict {
 		return engine.Accepted
 	}
 	b.group.pool.core.noticeFull()
-	return e.WaitForRoom(j.Task, b.scope.Done()) // many batches never need that channel
+	return e.WaitForRoom(j.Task, b.done()) // many batches never need that channel
 }
 
 // submit hands a job to the pool for a task of another pool: the job waits among the subtasks of the
@@ -311,7 +311,7 @@ func (b *batch) submit(j job) engine.Verdict {
 	b.group.pool.core.noticeFull()
 	var verdict engine.Verdict
 	b.group.task().await(b.group.pool, want, func(w *engine.Wakeup) {
-		verdict = e.SubmitWanted(j.Task, b.scope.Done(), want, w)
+		verdict = e.SubmitWanted(j.Task, b.done(), want, w)
 	})
 	return verdict
 }

@@ -248,7 +248,7 @@ func (b *batch) awaitTurn(number int, j job, s *engine.DirectSubmitter) {
 	var standing *engine.Standing
 	select {
 	case standing = <-s.Turn:
-	case <-b.scope.Done():
+	case <-b.done():
 		if b.group.direct.waiting.Withdraw(&b.tally, s) {
 			b.giveUpRoom(number)
 			return
@@ -259,7 +259,7 @@ func (b *batch) awaitTurn(number int, j job, s *engine.DirectSubmitter) {
 		b.handedDirectly()
 		return
 	}
-	b.handedOver(number, j, b.group.engineMade().AwaitRoom(standing, b.scope.Done()))
+	b.handedOver(number, j, b.group.engineMade().AwaitRoom(standing, b.done()))
 }
 
 // needEngine is called before a task waits for something of the group, other than its end, and lends its place.

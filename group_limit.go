@@ -44,7 +44,7 @@ func (g *Group) acquire(b *batch) bool {
 		l.Recycle(w)
 		return true
 	}
-	done := b.scope.Done()
+	done := b.done()
 	for {
 		woken := s.wait(done, nil, nil)
 		s.arrive()
@@ -62,7 +62,7 @@ func (g *Group) acquire(b *batch) bool {
 
 // stillWanted gives back a place that has come too late, and reports false then.
 func (l *groupLimit) stillWanted(b *batch) bool {
-	if b.cancelled() {
+	if quietly(b.cancelled) {
 		l.release(1, nil)
 		return false
 	}

@@ -30,7 +30,7 @@ func (b *batch) delegate(j job) {
 	}
 	select {
 	case <-a.Turn:
-	case <-b.scope.Done():
+	case <-b.done():
 		e.Recall(a, nil)
 		<-a.Turn
 	}

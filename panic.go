@@ -3,6 +3,8 @@ package weir
 import (
 	"fmt"
 	"log/slog"
+	"reflect"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -124,9 +126,28 @@ func (r *reporter) fail(err error, l *label) {
 			handled = true
 		})
 	}
-	if handled {
-		return
+	if !handled {
+		r.log(err, l)
 	}
+}
+
+// isFailing reports whether the caller is, or was called by, a handler of errors: one that fail has called.
+func isFailing() bool {
+	callers := make([]uintptr, 1<<10)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])
+	for more := true; more; {
+		var frame runtime.Frame
+		if frame, more = frames.Next(); frame.Function == failName {
+			return true
+		}
+	}
+	return false
+}
+
+var failName = runtime.FuncForPC(reflect.ValueOf((*reporter).fail).Pointer()).Name()
+
+// log is fail without a handler.
+func (r *reporter) log(err error, l *label) {
 	attributes := []any{"error", err}
 	if name := r.name(); name != "" {
 		attributes = append(attributes, "pool", name)

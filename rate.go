@@ -115,7 +115,7 @@ func (g *Group) takesTurn(b *batch) bool {
 	if r.Join(&w) {
 		return true
 	}
-	done := b.scope.Done()
+	done := b.done()
 	for {
 		woken := s.wait(done, nil, nil)
 		s.arrive()

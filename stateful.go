@@ -132,13 +132,14 @@ func (p *Stateful[S, T]) Call(ctx context.Context, arg T) error {
 	t.Q = unsafe.Pointer(r) // which is safe, as callOf alone reads it
 	hostOf(ctx).await(nil, nil, func(w *engine.Wakeup) {
 		r.wakeup = w
+		done := ctx.Done() // before arg is in the pool: a context of the program's own type may panic
 		if err := p.core.submit(ctx, t); err != nil {
 			r.err = err
 			return
 		}
 		select {
 		case <-r.done:
-		case <-ctx.Done():
+		case <-done:
 			if r.giveUp() {
 				r.err = causeOf(ctx)
 				return

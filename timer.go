@@ -40,7 +40,7 @@ type Timer struct {
 // Close drops the tasks that were not handed over, as they are not due or wait for room, and reports their
 // number to the function of [OnError], in a [*TimersError]. Shutdown returns them, ordered by time, after the queued tasks, also those of lanes; so it
 // does with tasks that wait for room. A task that is due and queued is treated as one of Go. On a closed pool After drops its
-// task, with ErrClosed in a [*DroppedError]. Wait does not wait for tasks that were not handed over. A pool with such
+// task, with ErrClosed in a [*DroppedError]; if it is the function of OnError that calls After there, that is just logged. Wait does not wait for tasks that were not handed over. A pool with such
 // tasks is not garbage.
 //
 // After uses the monotonic clock. The call synchronizes before the start of the task. It takes some 0.3 µs,
@@ -79,7 +79,12 @@ func (p *Pool) newTimer(task func(ctx context.Context), repeats bool, set func(x
 	}) {
 		return x
 	}
-	go p.core.reporter.guard(func() { p.core.reporter.fail(&DroppedError{Arg: task, Cause: ErrClosed}, nil) })
+	dropped := &DroppedError{Arg: task, Cause: ErrClosed}
+	if isFailing() { // else a handler that tries again would be called forever
+		p.core.reporter.log(dropped, nil)
+	} else {
+		go p.core.reporter.guard(func() { p.core.reporter.fail(dropped, nil) })
+	}
 	return x
 }
 

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -622,6 +623,32 @@ func TestEachCloseWaitsForTheReportOfTimersThatWereDropped(t *testing.T) {
 			synctest.Wait()
 			p.Close()
 			check.Equal(t, "the dropped timer is reported", told, true)
+		})
+	}
+}
+
+// A handler that tries again, and learns that the pool is closed, tries again for that as well.
+func TestAHandlerThatCallsAfterOnAClosedPoolIsNotCalledForThat(t *testing.T) {
+	for _, pending := range []bool{false, true} {
+		check.Bubble(t, fmt.Sprint("pending: ", pending), func(t *testing.T) {
+			log := check.Log(t)
+			var p *weir.Pool
+			var told atomic.Int32
+			p = weir.New(1, weir.OnError(func(error) {
+				if told.Add(1) < 100 {
+					p.After(0, nothingWith)
+				}
+			}))
+			if pending {
+				p.After(time.Hour, nothingWith)
+			}
+			p.Close()
+			if !pending {
+				p.After(0, nothingWith)
+			}
+			synctest.Wait()
+			check.Equal(t, "calls of the handler", told.Load(), 1)
+			check.Equal(t, "logged", strings.Count(log.String(), weir.ErrClosed.Error()), 1)
 		})
 	}
 }

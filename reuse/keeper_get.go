@@ -99,9 +99,10 @@ func (k *Keeper[T]) newWaiter(ctx context.Context) *waiter[T] {
 // wait waits for the answer to w.
 func (k *Keeper[T]) wait(w *waiter[T]) (Lease[T], error) {
 	began := k.now()
+	done := k.doneOf(w)
 	select {
 	case <-w.ready:
-	case <-w.ctx.Done():
+	case <-done:
 		if k.withdraw(w) {
 			// Done of a custom context may be closed before its Err is set.
 			w.err = cmp.Or(context.Cause(w.ctx), context.Canceled)
@@ -117,6 +118,27 @@ func (k *Keeper[T]) wait(w *waiter[T]) (Lease[T], error) {
 		panic(panicked)
 	}
 	return l, err
+}
+
+// doneOf asks the context of w for its Done. That may be of a type of the program's own: if it panics or exits, w
+// leaves the queue, or gives its object back.
+func (k *Keeper[T]) doneOf(w *waiter[T]) (done <-chan struct{}) {
+	asked := false
+	defer func() {
+		if asked || k.withdraw(w) {
+			return
+		}
+		<-w.ready
+		switch {
+		case w.panicked != nil:
+			k.report(w.panicked)
+		case w.err == nil:
+			w.lease.Put()
+		}
+	}()
+	done = w.ctx.Done()
+	asked = true
+	return done
 }
 
 // withdraw removes w from the queue. It returns false if w has left the queue before, with an answer.

@@ -164,8 +164,18 @@ func (l *Limiter) enqueue(c *client, key string, priority int, came time.Time, e
 	return w, undecided
 }
 
-// await waits for the verdict on w, and returns it.
+// await waits for the verdict on w, and returns it. The context may be of a type of the program's own: if a method of
+// that panics or exits, the request leaves the queue, or passes its slot on.
 func (l *Limiter) await(ctx context.Context, w *waiter) verdict {
+	asked := false
+	defer func() {
+		if asked {
+			return
+		}
+		if l.giveUp(w, gone); w.verdict == granted {
+			l.passOn(w.client)
+		}
+	}()
 	timer := time.NewTimer(l.maxWait)
 	defer timer.Stop()
 	select {
@@ -175,7 +185,8 @@ func (l *Limiter) await(ctx context.Context, w *waiter) verdict {
 	case <-ctx.Done():
 		l.giveUp(w, gone)
 	}
-	if w.verdict == granted && ctx.Err() != nil {
+	ended := w.verdict == granted && ctx.Err() != nil
+	if asked = true; ended {
 		l.passOn(w.client)
 		return gone
 	}

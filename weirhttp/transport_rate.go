@@ -97,9 +97,14 @@ func (t *Transport) takeTurn(r *http.Request, s *slot, came time.Time) error {
 		return err
 	}
 	defer t.leaveRated(s.host, mine)
-	if err = mine.wait(r, s.host, t.MaxWait); err != nil && !b.Leave(w) {
-		b.Return(1)
-	}
+	got := false
+	defer func() { // in any case, as in takeSlot
+		if !got && !b.Leave(w) {
+			b.Return(1)
+		}
+	}()
+	err = mine.wait(r, s.host, t.MaxWait)
+	got = err == nil
 	return err
 }
 

@@ -57,10 +57,16 @@ func (t *Transport) takeSlot(r *http.Request, h host, came time.Time) (*slot, er
 	l.Join(mine)
 	s.mu.Unlock()
 
+	got := false
+	defer func() { // in any case: the context may be of a type of the program's own, whose methods panic
+		if !got {
+			s.withdraw(h, mine)
+		}
+	}()
 	if err := mine.Value.wait(r, h, t.MaxWait); err != nil {
-		s.withdraw(h, mine)
 		return nil, err
 	}
+	got = true
 	return &slot{of: t, host: h, waited: true}, nil
 }
 
