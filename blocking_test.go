@@ -254,44 +254,53 @@ func runIn(ctx context.Context, p *weir.Pool, task func(ctx context.Context) err
 }
 
 // A task of a lane is back from Blocking, and waits for a place of the pool: the places there have a task that waits, under a lock, for
-// another task of the lane, and one that wants the lock. The other task is the one that gets the lane's place: it has one of the pool.
+// another task of the lane, and one that wants the lock. The other task is the one that gets the lane's place: it has one of the pool. So it is
+// if the lane, or one above it, has been paused meanwhile.
 func TestATaskThatWaitsForAPlaceAboveHoldsNoneInItsLane(t *testing.T) {
 	for _, begun := range []bool{false, true} {
 		for limit := 1; limit <= 2; limit++ {
 			for depth := range 3 {
-				check.Bubble(t, fmt.Sprintf("begun %t, limit %d, depth %d", begun, limit, depth), func(t *testing.T) {
-					p := weir.New(2)
-					defer p.Close()
-					l := p
-					for range depth {
-						l = l.Lane(3)
-					}
-					l = l.Lane(limit)
-					back := func(at time.Duration) func(context.Context) error {
-						return func(ctx context.Context) error {
-							weir.Blocking(ctx, func() { time.Sleep(at * time.Second) })
-							return nil
+				for paused := range depth + 3 { // the pool, a lane, or none
+					check.Bubble(t, fmt.Sprintf("begun %t, limit %d, depth %d, paused %d", begun, limit, depth, paused), func(t *testing.T) {
+						p := weir.New(2)
+						defer p.Close()
+						pools := []*weir.Pool{p}
+						for i := range depth + 1 {
+							pools = append(pools, pools[i].Lane(limit))
 						}
-					}
-					for range limit {
-						check.OK(t, l.Go(t.Context(), back(20)))
-					}
-					synctest.Wait()
-					lock := make(chan struct{}, 1)
-					check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
-						lock <- struct{}{}
-						if !begun {
-							time.Sleep(25 * time.Second)
+						l := pools[depth+1]
+						back := func(at time.Duration) func(context.Context) error {
+							return func(ctx context.Context) error {
+								weir.Blocking(ctx, func() { time.Sleep(at * time.Second) })
+								return nil
+							}
 						}
-						err := runIn(ctx, l, back(30))
-						<-lock
-						return err
-					}))
-					synctest.Wait()
-					check.OK(t, p.Submit(func() { lock <- struct{}{}; <-lock }))
-					p.Wait()
-					hasItsPlaces(t, p, 2)
-				})
+						for range limit {
+							check.OK(t, l.Go(t.Context(), back(20)))
+						}
+						synctest.Wait()
+						lock := make(chan struct{}, 1)
+						check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+							lock <- struct{}{}
+							if !begun {
+								time.Sleep(25 * time.Second)
+							}
+							err := runIn(ctx, l, back(30))
+							<-lock
+							return err
+						}))
+						synctest.Wait()
+						check.OK(t, p.Submit(func() { lock <- struct{}{}; <-lock }))
+						if paused < len(pools) {
+							time.Sleep(22 * time.Second)
+							pools[paused].Pause()
+							time.Sleep(20 * time.Second)
+							pools[paused].Resume()
+						}
+						p.Wait()
+						hasItsPlaces(t, p, 2)
+					})
+				}
 			}
 		}
 	}
@@ -408,6 +417,42 @@ func TestATaskIsInBlockingOnTwoGoroutinesOfWhichOneHasWaited(t *testing.T) {
 			hasItsPlaces(t, pool, 1)
 		}
 	})
+}
+
+// A goroutine of a task waits, another one calls Blocking, and the wait is over: the goroutine that has waited may end, and then what the other one
+// waits for needs the place of the task.
+func TestATaskThatHasWaitedLeavesItsPlaceToWhatItBlocksFor(t *testing.T) {
+	for _, lent := range []bool{false, true} { // whether the place is lent when the wait is over
+		check.Bubble(t, fmt.Sprintf("lent=%v", lent), func(t *testing.T) {
+			p := weir.New(1)
+			defer p.Close()
+			for _, pool := range []*weir.Pool{p, p.Lane(1)} {
+				plain, awaited := make(chan struct{}), check.NewValve()
+				check.OK(t, pool.Go(t.Context(), func(ctx context.Context) error {
+					go func() {
+						f := weir.Async(ctx, pool, func(ctx context.Context) (int, error) { return 0, awaited.Member(ctx) })
+						ctx, cancel := context.WithTimeout(ctx, time.Minute)
+						defer cancel()
+						_, err := f.Get(ctx)
+						check.Equal(t, "ended before its task", err != nil, lent)
+					}()
+					time.Sleep(time.Second) // the goroutine waits
+					weir.Blocking(ctx, func() { <-plain })
+					return nil
+				}))
+				synctest.Wait()
+				check.OK(t, pool.Submit(func() { close(plain) }))
+				time.Sleep(2 * time.Second)
+				if lent {
+					time.Sleep(time.Hour)
+				}
+				awaited.Open()
+				<-plain
+				pool.Wait()
+				hasItsPlaces(t, pool, 1)
+			}
+		})
+	}
 }
 
 // A task of a lane has got its place in the pool, but not in the lane, while one of its goroutines waits, and another one calls Blocking. When the wait is

@@ -260,17 +260,21 @@ func (w *Want) mayHaveWork() bool {
 	return w.subtasks.hasWork()
 }
 
-// permitsBelow acquires a permit in e, and in each engine between e and above. returns says that the permit
-// of e is for a task that has begun already.
+// permitsBelow acquires a permit in e, and in each engine between e and above. returns says that they are for a
+// task that has begun already: a pause does not hold it.
 func (e *Engine) permitsBelow(above *Engine, returns bool) bool {
 	for x := e; x != above; x = x.parent() {
-		begins := !returns || x != e
-		if word := x.permits.word.Load(); begins && active(word) >= allowed(word) && !x.bidding() && x.split() == nil {
+		word := x.permits.word.Load()
+		most := allowed(word)
+		if returns {
+			most = uint64(x.limit)
+		}
+		if active(word) >= most && !x.bidding() && x.split() == nil {
 			return false // before a permit is taken from a bid, or a task, without effect
 		}
 	}
 	for x := e; x != above; x = x.parent() {
-		if !x.acquireForWait(returns && x == e) {
+		if !x.acquireForWait(returns) {
 			for y := e; y != x; y = y.parent() {
 				y.permits.release(false)
 			}

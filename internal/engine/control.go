@@ -111,7 +111,7 @@ func (e *Engine) startLocked() {
 	e.paused = false
 	e.permits.allow(min(e.limit, maxAllowed))
 	e.refill()
-	if e.bidding() { // tasks of the engines above may wait for work of e; a lane that does not bid yet offers it when it does
+	if e.hasUnused() { // tasks of the engines above may wait for work of e; a lane that has a permit and does not bid yet offers it when it does
 		e.offerAgain(e)
 	}
 }

@@ -357,6 +357,18 @@ var laneScenes = []step.Scene{
 			l.resume()
 		})
 	}),
+	in("a task waits for a lane that is paused, in which one is back", 2, 1, func(w *world) {
+		l, over := w.lane(1, 1), make(chan struct{})
+		away, recall := l.givesUp("back", nil)
+		l.accept(away)
+		w.accept(w.awaitsIn(l, "waits", l.task("needed")).then(func() { close(over) }), w.blocked("needs it", over))
+		w.Go("recall", recall)
+		w.Go("pause", func() {
+			l.pause()
+			w.Settle()
+			l.resume()
+		})
+	}, shallow),
 	in("a task waits for its own lane, and for another one", 2, 1, func(w *world) {
 		l, k, over := w.lane(1, 1), w.lane(1, 1), make(chan struct{})
 		w.accept(w.blocked("needs it", over))

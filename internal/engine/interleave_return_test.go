@@ -41,4 +41,18 @@ var returnScenes = []step.Scene{
 		w.Go("recall", recall)
 		w.Go("other", func() { w.awaitElsewhere(w.blocked("needs the parent", over)) })
 	}),
+	in("a goroutine of a task has waited, and another one gives the place up", 1, 2, func(w *world) {
+		a := &engine.Waiter{Turn: make(chan struct{}, 1)}
+		away, recall := w.givesUp("away", nil)
+		givesUp := away.on
+		away.on = func(own *engine.Worker) {
+			w.Suspend(a, own, nil)
+			w.Go("other goroutine", func() {
+				w.Recall(a, nil)
+				<-a.Turn
+			})
+			givesUp(own)
+		}
+		w.accept(away, (&task{name: "recalls"}).then(recall))
+	}),
 }

@@ -289,7 +289,9 @@ func (e *Engine) resume(w *Worker, by *Worker) {
 	}
 	c.engine.resume(c, by)
 	c.engine.touch()
-	w.turns(true)
+	if !w.place.without {
+		w.turns(true)
+	}
 }
 
 func (e *Engine) resumes(w *Worker, by *Worker) {
@@ -301,10 +303,10 @@ func (e *Engine) resumes(w *Worker, by *Worker) {
 		p.away += time.Duration(e.queue.meter.now() - p.since)
 		p.since = 0
 	}
-	if p.blocked > 0 && (p.without || w.isSplit()) {
+	if p.blocked > 0 { // Invariant: a task of which a goroutine is in GiveUp and none waits has no place
 		switch {
 		case p.without:
-		case p.above == nil: // it has none in another engine of the family
+		case p.above == nil:
 			e.occupy(w)
 			e.parts(w)
 		default:
