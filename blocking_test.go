@@ -306,6 +306,82 @@ func TestATaskThatWaitsForAPlaceAboveHoldsNoneInItsLane(t *testing.T) {
 	}
 }
 
+// The limit of a lane is lowered below the number of its tasks that are back from Blocking and wait for places of the pool, and of a bid for one
+// more. What a task of the pool waits for in the lane needs the permits of all of them.
+func TestALowerLimitOfALaneHoldsNothingUpThatAnotherTaskWaitsFor(t *testing.T) {
+	for _, queued := range []bool{false, true} {
+		check.Bubble(t, fmt.Sprintf("queued %t", queued), func(t *testing.T) {
+			p := weir.New(2)
+			defer p.Close()
+			l := p.Lane(4)
+			for range 2 {
+				check.OK(t, l.Go(t.Context(), func(ctx context.Context) error {
+					weir.Blocking(ctx, func() { time.Sleep(20 * time.Second) })
+					return nil
+				}))
+			}
+			synctest.Wait()
+			lock := make(chan struct{}, 1)
+			check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+				lock <- struct{}{}
+				time.Sleep(30 * time.Second)
+				err := runIn(ctx, l, succeed)
+				<-lock
+				return err
+			}))
+			synctest.Wait()
+			check.OK(t, p.Submit(func() { lock <- struct{}{}; <-lock }))
+			time.Sleep(25 * time.Second)
+			if queued {
+				check.OK(t, l.Submit(nothing))
+			}
+			l.Resize(1)
+			p.Wait()
+			hasItsPlaces(t, l, 1)
+			hasItsPlaces(t, p, 2)
+		})
+	}
+}
+
+// A task of a lane is back from Blocking behind another one, which gets the lane's place first and waits for one of the pool: the places there have a
+// task that waits, under a lock, for the one behind, and one that wants the lock. The task that is waited for gets the lane's place then.
+func TestATaskThatIsBackBehindAnotherGetsThePlaceInTheLane(t *testing.T) {
+	for limit := 1; limit <= 2; limit++ {
+		check.Bubble(t, fmt.Sprintf("limit %d", limit), func(t *testing.T) {
+			p := weir.New(2 + limit)
+			defer p.Close()
+			l := p.Lane(limit)
+			back := func(at time.Duration) func(context.Context) error {
+				return func(ctx context.Context) error {
+					weir.Blocking(ctx, func() { time.Sleep(at * time.Second) })
+					return nil
+				}
+			}
+			for range limit {
+				check.OK(t, l.Go(t.Context(), back(20)))
+			}
+			synctest.Wait()
+			lock := make(chan struct{}, 1)
+			check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+				lock <- struct{}{}
+				err := runIn(ctx, l, back(25))
+				<-lock
+				return err
+			}))
+			synctest.Wait()
+			check.OK(t, p.Submit(func() { lock <- struct{}{}; <-lock }))
+			for range limit {
+				check.OK(t, l.Submit(func() { time.Sleep(30 * time.Second) }))
+			}
+			time.Sleep(27 * time.Second)
+			p.Resize(2) // so that the place of the last task of the lane in the pool is not free when it ends
+			p.Wait()
+			l.Wait()
+			hasItsPlaces(t, p, 2)
+		})
+	}
+}
+
 // A task of a lane whose goroutine waits comes back from Blocking, and has a place in the lane but none in the pool, when it calls Blocking
 // again. It keeps neither: with a place in the lane alone it would hold up what the goroutine waits for.
 func TestATaskBlocksAgainThatIsBackInItsLaneOnly(t *testing.T) {

@@ -286,28 +286,23 @@ func (e *Engine) permitsBelow(above *Engine, returns bool) bool {
 }
 
 // acquireForWait acquires a permit for work that a task waits for. It may take the permit of a bid, which is
-// for any task, or that of a task that cannot use it yet.
+// for any task, and those of tasks that cannot use them yet: more than one where the limit was lowered.
 func (e *Engine) acquireForWait(returns bool) bool {
-	try := func() bool {
-		if returns {
-			return e.permits.tryReacquire(e.limit)
+	for {
+		if returns && e.permits.tryReacquire(e.limit) || !returns && e.permits.tryAcquire() {
+			return true
 		}
-		return e.permits.tryAcquire()
+		if e.bidding() {
+			e.unbid()
+			e.touch()
+			continue
+		}
+		w := e.split()
+		if w == nil {
+			return false
+		}
+		e.takeSplit(w)
 	}
-	if try() {
-		return true
-	}
-	if e.bidding() {
-		e.unbid()
-		e.touch()
-		return try()
-	}
-	w := e.split()
-	if w == nil {
-		return false
-	}
-	e.takeSplit(w)
-	return try()
 }
 
 // hasUnused reports whether acquireForWait would find a permit that is not free.

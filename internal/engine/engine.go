@@ -126,7 +126,7 @@ type Engine struct {
 	returning  fifo.List[Worker] // workers whose tasks gave their place up and want to go on
 	unblocked  fifo.List[Waiter] // waiters for room whose tasks have lent their place, and that have room now
 	vacant     fifo.List[Worker] // workers whose tasks wait, and have not lent their place
-	unbegun    fifo.List[Want]   // wants that may hold work that has not started
+	unbegun    fifo.List[Want]   // wants that may hold work that has not started, or a task that is back from GiveUp
 	waits      []*wait           // the calls of Wait, the earliest first
 	asking     int               // how many of waits have asked: the first ones
 

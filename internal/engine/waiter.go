@@ -274,12 +274,12 @@ func (e *Engine) returns(w *Worker) {
 	p := w.place
 	e.returning.Append(&p.returning, w)
 	e.joinsReturning(w)
-	switch {
-	case p.part != nil:
-		e.look(&p.part.want)
+	switch { // what lacks a permit in a lane is offered again, as new work is: see offerAgain
+	case p.part != nil && p.part.want.waits.Load() > 0:
+		e.offer(&p.part.want)
 	case p.single != nil:
 		for l := p.single.wants.First(); l != nil && p.without; l = l.Next() {
-			e.look(&l.Of().Want)
+			e.offer(&l.Of().Want)
 		}
 	}
 }

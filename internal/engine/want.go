@@ -25,7 +25,7 @@ type Want struct {
 	via     *[]*Want // the wants between w and the host's task; nil if that task waits for w itself; a pointer, as it is rare
 	kin     *kinship // set if the nearest waiting task above is of another engine of the family
 	awaited fifo.Link[Want]
-	unbegun fifo.Link[Want] // in Engine.unbegun: some of it may not have started
+	unbegun fifo.Link[Want] // in Engine.unbegun: some of it may not have started, or be back from GiveUp
 
 	submitters fifo.List[submitter] // submitters that wait for room with a task of it, in order of arrival
 }
@@ -193,7 +193,7 @@ func (e *Engine) unhost(w *Want) {
 	}
 }
 
-// offer lends places to the work of w that has not started. The caller knows that there may be such work, and
+// offer lends places to the work of w that has not started, or is back from GiveUp. The caller knows that there may be such work, and
 // that a task waits for it.
 func (e *Engine) offer(w *Want) {
 	if w.unbegun.Of() == nil {
