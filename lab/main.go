@@ -83,7 +83,7 @@ func (o *options) do(ctx context.Context, stdout, stderr io.Writer) error {
 	case o.tables:
 		return publish()
 	case o.from != "":
-		return o.showAgain(stdout, stderr)
+		return o.showAgain(stdout)
 	default:
 		return o.measure(ctx, stdout, stderr)
 	}

@@ -106,13 +106,8 @@ func TestARunKeepsRawResultsAndWritesTheReport(t *testing.T) {
 	if f.Setting("scale") != "quick" || f.Setting("left-out") == "" {
 		t.Errorf("settings %v", f.Settings)
 	}
-	contains(t, content(t, dir, "report.html"), "<img src=\"data:", "conc.iter")
-	if len(found(t, dir, "*.svg")) == 0 {
-		t.Error("no plots")
-	}
-
-	again, _ := call(t, 0, "-from", filepath.Join(dir, "results.txt"), "-out", filepath.Join(dir, "again"))
-	check.Equal(t, "the same results", strings.ReplaceAll(again, "](results-", "]("), out)
+	again, _ := call(t, 0, "-from", filepath.Join(dir, "results.txt"))
+	check.Equal(t, "the same results", again, out)
 }
 
 func TestARunWithoutAFolderHasOneOfItsOwn(t *testing.T) {
@@ -170,7 +165,7 @@ func TestAScenarioRunsByItsNumber(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	out, _ := call(t, 0, "-scenario", "7", "-peer", "weir,ants", "-out", dir)
-	contains(t, out, "pass")
+	contains(t, out, "| ✓ ")
 	verdicts := map[string]string{}
 	for _, r := range read(t, dir).Results {
 		check.Equal(t, "scenario", r.ID.Experiment, "07")
@@ -185,15 +180,12 @@ func TestAServerIsOverloadedInProcessesOfItsOwn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	out, _ := call(t, 0, "-suite", "http", "-peer", "weir.Limit,go", "-rounds", "1", "-out", dir)
-	contains(t, out, "served in time", "% of capacity", "| weir.Limit ")
+	contains(t, out, "| good/s ", "| good, in the course of the last round ", "| weir.Limit ")
 	for _, r := range read(t, dir).Results {
 		limited := r.ID.Peer == "weir.Limit"
 		if limited != (r.Value("peak-running") <= 20) || limited != (r.Value("refused/s") > 0) || !(r.Value("ns/op") > 0 && r.Value("growth") > 0) {
 			t.Errorf("%s: %v", r.ID.Peer, r.Values)
 		}
-	}
-	for _, curve := range []string{"good-curve", "memory-curve"} {
-		check.Equal(t, "plots of the "+curve, len(found(t, dir, "http-overload-*"+curve+".svg")), 1)
 	}
 }
 
@@ -215,9 +207,7 @@ func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
 		t.Errorf("%d results", n)
 	}
 	contains(t, out.String(), "sync.Pool")
-	contains(t, complaints.String(), "Interrupted after ")
-	contains(t, read(t, dir).Setting("interrupted"), "after ")
-	contains(t, content(t, dir, "report.html"), "This run was interrupted after ")
+	contains(t, complaints.String(), "Interrupted: ")
 }
 
 func TestFlagsThatSelectNothingAreRefused(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -24,11 +23,12 @@ import (
 // rawName is the file of results in Go's benchmark format.
 const rawName = "results.txt"
 
-// measure runs the plan, and keeps every result at once. In the end it shows the results, even if the run was
+// measure runs the plan, and keeps every result at once. In the end it shows the results, also those of a run that was
 // interrupted.
 func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	plan := o.plan()
-	o.chooseFolder()
+	// A run without a named folder has a new one, so that no run overwrites the results of another.
+	o.out = cmp.Or(o.out, filepath.Join("lab-report", time.Now().Format("2006-01-02-150405")))
 	for _, folder := range []string{o.out, cmp.Or(o.profile, o.out)} {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			return err
@@ -76,38 +76,15 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 		return errors.Join(stopped, errors.New("nothing was measured"))
 	}
 	if ctx.Err() != nil {
-		planned := 0
-		for _, e := range plan {
-			planned += e.Rounds * len(e.Contenders)
-		}
-		done := fmt.Sprintf("after %d of %d measurements", len(file.Results), planned)
-		file.Settings = append(file.Settings, record.Setting{Key: report.InterruptedKey, Value: done})
-		stopped = errors.Join(stopped, rewrite(raw, file))
-		say(stderr, "\nInterrupted %s: this is a part of the run.", done)
+		say(stderr, "\nInterrupted: this is a part of the run.")
 	}
 	say(stderr, "%d measurements in %v", len(file.Results), time.Since(begin).Round(time.Second))
 	if left != "" {
 		say(stderr, "Left out without -full: %s.", left)
 	}
 	say(stderr, "The raw results are in %s, for benchstat and for -from.", filepath.Join(o.out, rawName))
-	return errors.Join(stopped, o.show(stdout, stderr, []record.File{file}, []string{""}))
-}
-
-// chooseFolder gives every run without a named folder a new folder, so that no run overwrites the results of
-// another.
-func (o *options) chooseFolder() {
-	o.out = cmp.Or(o.out, filepath.Join("lab-report", time.Now().Format("2006-01-02-150405")))
-}
-
-// rewrite writes all results again: only now the settings that hold for all results are known.
-func rewrite(raw *os.File, file record.File) error {
-	if err := raw.Truncate(0); err != nil {
-		return err
-	}
-	if _, err := raw.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	return record.Write(raw, file)
+	_, err = io.WriteString(stdout, report.New(file))
+	return errors.Join(stopped, err)
 }
 
 // command returns the command line as typed, except for the output folder, which does not concern readers of
@@ -150,35 +127,16 @@ func (o *options) leftOut(plan []suite.Experiment) string {
 	return strings.Join(parts, "; ")
 }
 
-// show prints the results of one or more runs, and writes the page and the plots.
-func (o *options) show(stdout, stderr io.Writer, files []record.File, prefixes []string) error {
-	var reports []report.Report
-	for k, file := range files {
-		r := report.New(file, prefixes[k])
-		if _, err := io.WriteString(stdout, r.Markdown); err != nil {
-			return err
-		}
-		reports = append(reports, r)
-	}
-	o.chooseFolder()
-	if err := report.Write(o.out, reports); err != nil {
-		return err
-	}
-	say(stderr, "\nIn %s: report.html, and the plots as SVG files.", o.out)
-	return nil
-}
-
 // showAgain shows the results of earlier runs, one after the other.
-func (o *options) showAgain(stdout, stderr io.Writer) error {
-	var files []record.File
-	var prefixes []string
+func (o *options) showAgain(stdout io.Writer) error {
 	for path := range strings.SplitSeq(o.from, ",") {
 		file, err := record.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		files = append(files, file)
-		prefixes = append(prefixes, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))+"-")
+		if _, err := io.WriteString(stdout, report.New(file)); err != nil {
+			return err
+		}
 	}
-	return o.show(stdout, stderr, files, prefixes)
+	return nil
 }

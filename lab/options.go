@@ -68,7 +68,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		return err
 	})
 	flags.IntVar(&o.cores, "cores", runtime.GOMAXPROCS(0), "how many `cores` count as all")
-	flags.StringVar(&o.out, "out", "", "the `folder` for the raw results, report.html and the plots, instead of a new one in lab-report")
+	flags.StringVar(&o.out, "out", "", "the `folder` for the raw results, instead of a new one in lab-report")
 	flags.StringVar(&o.profile, "profile", "", "write CPU and heap profiles of what is timed into this `folder`, where a measurement times one long run; they slow it down")
 	flags.BoolVar(&o.list, "list", false, "list suites, experiments and peers, and measure nothing")
 	flags.StringVar(&o.from, "from", "", "measure nothing, and show the results in these raw `files`, separated by commas")

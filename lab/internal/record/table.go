@@ -73,6 +73,19 @@ type Table struct {
 	Rows              []Row    // in the order of the first measurement
 }
 
+// Row returns the row of a peer; one without figures if there is none.
+func (t Table) Row(peer string) Row {
+	for _, r := range t.Rows {
+		if r.Peer == peer {
+			return r
+		}
+	}
+	return Row{}
+}
+
+// Param returns the value of a parameter, or "".
+func (t Table) Param(key string) string { return Find(t.Params, key) }
+
 // Tables sums up the results, in the order of their first measurement.
 func Tables(results []Result) []Table {
 	var tables []Table

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
@@ -124,8 +125,8 @@ func standings(tables []record.Table, short bool) [][]string {
 			continue
 		}
 		row := []string{c.work, entry(weir.Cells[unit], unit, weir.Peer, short), "–", "–", "–", "–"}
-		if r, ok := rowOf(t, "inplace"); ok && c.inPlace && usable(r.Cells[unit]) {
-			row[0] += " (in place: " + figure(r.Cells[unit].Center, unit) + ")"
+		if alone := t.Row(peer.InPlace).Cells[unit]; c.inPlace && usable(alone) {
+			row[0] += " (in place: " + figure(alone.Center, unit) + ")"
 		}
 		if short {
 			row[0] = c.summary
@@ -156,11 +157,10 @@ func entry(c record.Cell, unit, name string, short bool) string {
 
 // scores says in how many tables Weir is ahead of the best of some rivals, equal, or behind, and where it is behind. The form of
 // Weir that is best in the first unit stands for Weir in all units, as in [grid.addFeet].
-func scores(tables []record.Table) (sentences, losses []string, settings int) {
+func scores(tables []record.Table) (sentences, losses []string) {
 	text := func(r record.Row, unit string) string {
 		return clean(r.Peer) + " " + figure(r.Cells[unit].Center, unit)
 	}
-	seen := map[string]bool{}
 	for _, rivals := range []struct {
 		name     string
 		competes func(string) bool
@@ -180,9 +180,9 @@ func scores(tables []record.Table) (sentences, losses []string, settings int) {
 					continue
 				}
 				weir, hasWeir := best(t.Rows, t.Units[0], isWeir)
-				over, failed, lost := compare(weir.Cells[unit], rival.Cells[unit]), failures(t), ""
+				over, lost := compare(weir.Cells[unit], rival.Cells[unit]), ""
 				switch {
-				case !hasWeir && len(failed) > 0:
+				case !hasWeir && slices.ContainsFunc(t.Rows, func(r record.Row) bool { return isWeir(r.Peer) }):
 					lost = "failed: " + whereOf(t) + ", " + unitTitle(unit) + ": Weir"
 				case !over.valid:
 					continue
@@ -200,7 +200,6 @@ func scores(tables []record.Table) (sentences, losses []string, settings int) {
 					behind++
 					losses = append(losses, lost+", "+text(rival, unit))
 				}
-				seen[whereOf(t)] = true
 			}
 			var parts []string
 			for _, part := range []struct {
@@ -220,17 +219,7 @@ func scores(tables []record.Table) (sentences, losses []string, settings int) {
 			}
 		}
 	}
-	return sentences, losses, len(seen)
-}
-
-// failures returns the measurements of Weir that failed in a table.
-func failures(t record.Table) (list []string) {
-	for _, r := range t.Rows {
-		if reason := note(r.Notes, record.FailedNote); isWeir(r.Peer) && reason != "" {
-			list = append(list, fmt.Sprintf("%s: %s: %s", clean(r.Peer), whereOf(t), reason))
-		}
-	}
-	return list
+	return sentences, losses
 }
 
 func timeUnit(t record.Table) string {

@@ -1,20 +1,13 @@
 package report
 
 import (
-	"bytes"
-	_ "embed" // the head of the page
-	"encoding/base64"
-	"errors"
+	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
+	"github.com/64ed045f/weir/lab/internal/record"
+	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
 // legend says once how to read the tables.
@@ -25,15 +18,84 @@ const legend = "★ marks the best of a column; in a table of servers, of a row.
 	"side, and is scored as nothing; figures that are the same in each of three rounds or more need no test. inplace is the work " +
 	"without any concurrency: a bound, not a competitor. Compared are time and peak memory; both are those of the form of Weir that is " +
 	"best on time. Not scored: what a task costs in addition to its work (cost), the scenarios (behaviour), the table of features, " +
-	"allocations and percentiles. Whiskers in the plots are the intervals. Documents 000 to 004 are five published texts about " +
+	"allocations and percentiles. Documents 000 to 004 are five published texts about " +
 	"goroutine pools, listed in lab/METHOD.md; their figures come from other machines and are never part of a ratio. rill, tunny, " +
 	"varmq and golang-queue are not measured."
 
 // A document is a text in Markdown. Its methods escape what they are given: no name in a file of results can change the
 // structure of the document.
-type document struct {
-	text     strings.Builder
-	pictures []picture
+type document struct{ strings.Builder }
+
+// New returns the report of a run.
+func New(file record.File) string {
+	tables := record.Tables(file.Results)
+	if len(tables) == 0 {
+		return "Nothing was measured.\n"
+	}
+	d := &document{}
+	setting := func(key string) string { return clean(file.Setting(key)) }
+	d.heading(1, cmp.Or(join([]string{setting("cpu"), setting("go-version"), setting("date")}, " · "), "Results"))
+	d.summary(tables)
+	previous := ""
+	for _, e := range experiments(tables) {
+		if e.suite != previous {
+			d.suite(e.suite)
+		}
+		previous = e.suite
+		d.heading(3, e.suite+"/"+e.name)
+		d.say(e.about())
+		for _, g := range grids(e) {
+			d.grid(g)
+		}
+	}
+	d.heading(2, "Machine and versions")
+	facts := []string{"rounds: " + rounds(tables)}
+	for _, s := range file.Settings {
+		facts = append(facts, s.Key+": "+s.Value)
+	}
+	d.list(facts)
+	d.heading(2, "How to read this")
+	d.say(legend)
+	return d.String()
+}
+
+// summary says how Weir stands in all of the run.
+func (d *document) summary(tables []record.Table) {
+	d.heading(2, "Summary")
+	sentences, losses := scores(tables)
+	d.list(sentences)
+	d.paragraph(strings.TrimSuffix(standingsMarkdown(standings(tables, false)), "\n"))
+	if len(losses) > 0 {
+		d.heading(3, "Where Weir is behind")
+		d.list(losses)
+	}
+}
+
+// suite begins the chapter of a suite.
+func (d *document) suite(name string) {
+	for _, s := range suite.All() {
+		if s.Name == name {
+			d.heading(2, s.Name+": "+s.Title)
+			d.say(s.About)
+			return
+		}
+	}
+	d.heading(2, name)
+}
+
+func (d *document) grid(g grid) {
+	d.say(g.params)
+	d.table(g.table(""))
+	for _, n := range g.notes {
+		d.say(n)
+	}
+	var reasons []string
+	for _, r := range g.reasons {
+		if r.verdict != pass {
+			reasons = append(reasons, fmt.Sprintf("%s, %s %s: %s", r.row, r.peer, r.verdict, r.text))
+		}
+	}
+	d.list(reasons)
 }
 
 func (d *document) heading(level int, text string) {
@@ -46,7 +108,7 @@ func (d *document) say(text string) { d.paragraph(escapeMarkdown(text)) }
 // paragraph is like say, for a text that is Markdown.
 func (d *document) paragraph(text string) {
 	if text != "" {
-		d.text.WriteString(text + "\n\n")
+		d.WriteString(text + "\n\n")
 	}
 }
 
@@ -74,61 +136,4 @@ func (d *document) table(rows [][]string) {
 		}
 	}
 	d.paragraph(strings.TrimSuffix(tableMarkdown(rows[0], "---", rows[1:]), "\n"))
-}
-
-func (d *document) picture(p picture) {
-	d.pictures = append(d.pictures, p)
-	d.paragraph("![" + escapeMarkdown(p.title) + "](" + p.name + ".svg)")
-}
-
-//go:embed page.html
-var pageHead string
-
-var chapterHead = regexp.MustCompile(`<h2 id="(.+?)">(.+?)</h2>`)
-
-// HTML returns one page with all reports. The page needs no other file, and has no script.
-func HTML(reports []Report) (string, error) {
-	var body bytes.Buffer
-	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
-	text := ""
-	var pictures []string
-	for _, r := range reports {
-		text += r.Markdown
-		for _, p := range r.pictures {
-			pictures = append(pictures, `src="`+p.name+`.svg"`, `src="data:image/svg+xml;base64,`+base64.StdEncoding.EncodeToString(p.svg)+`"`)
-		}
-	}
-	if text == "" {
-		text = nothing
-	}
-	if err := markdown.Convert([]byte(text), &body); err != nil {
-		return "", err
-	}
-	var page strings.Builder
-	page.WriteString(pageHead)
-	for _, found := range chapterHead.FindAllStringSubmatch(body.String(), -1) {
-		fmt.Fprintf(&page, "<a href=\"#%s\">%s</a>\n", found[1], found[2])
-	}
-	page.WriteString("</nav>\n" + strings.NewReplacer(pictures...).Replace(body.String()) + "</main>\n")
-	return page.String(), nil
-}
-
-// Write writes the page and the plots of all reports into a folder. It first removes the plots of earlier runs, which a reader would
-// take for plots of these.
-func Write(folder string, reports []Report) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	old, err := filepath.Glob(filepath.Join(folder, "*.svg"))
-	for _, name := range old {
-		err = errors.Join(err, os.Remove(name))
-	}
-	page, failed := HTML(reports)
-	err = errors.Join(err, failed, os.WriteFile(filepath.Join(folder, "report.html"), []byte(page), 0o644))
-	for _, r := range reports {
-		for _, p := range r.pictures {
-			err = errors.Join(err, os.WriteFile(filepath.Join(folder, p.name+".svg"), p.svg, 0o644))
-		}
-	}
-	return err
 }

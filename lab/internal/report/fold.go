@@ -7,8 +7,6 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-func paramOf(t record.Table, key string) string { return record.Find(t.Params, key) }
-
 // keysOf returns the parameters that the tables have.
 func keysOf(tables []record.Table) []string {
 	var keys []string
@@ -40,7 +38,7 @@ func split(e experiment, keys ...string) []experiment {
 	var parts []experiment
 	for _, t := range e.tables {
 		k := slices.IndexFunc(parts, func(p experiment) bool {
-			return !slices.ContainsFunc(keys, func(key string) bool { return paramOf(p.tables[0], key) != paramOf(t, key) })
+			return !slices.ContainsFunc(keys, func(key string) bool { return p.tables[0].Param(key) != t.Param(key) })
 		})
 		if k < 0 {
 			k = len(parts)
@@ -55,13 +53,13 @@ func foldedGrid(e experiment, across string, others []string) grid {
 	g := newPeerGrid(e.tables)
 	var common []record.Setting
 	for _, key := range others {
-		if value := paramOf(e.tables[0], key); value != "" {
+		if value := e.tables[0].Param(key); value != "" {
 			common = append(common, record.Setting{Key: key, Value: value})
 		}
 	}
 	g.params = paramsText(common)
 	for _, t := range e.tables {
-		c, top := column{name: paramText(across, paramOf(t, across))}, record.Row{}
+		c, top := column{name: paramText(across, t.Param(across))}, record.Row{}
 		if len(t.Units) > 0 {
 			c.table, c.unit = t, t.Units[0]
 			top, _ = best(t.Rows, c.unit, notInPlace)
@@ -90,14 +88,6 @@ func peersOf(tables []record.Table) []string {
 	return peers
 }
 
-func rowOf(t record.Table, name string) (record.Row, bool) {
-	k := slices.IndexFunc(t.Rows, func(r record.Row) bool { return r.Peer == name })
-	if k < 0 {
-		return record.Row{}, false
-	}
-	return t.Rows[k], true
-}
-
 func furtherUnits(tables []record.Table) []string {
 	var units []string
 	for _, t := range tables {
@@ -114,8 +104,7 @@ func furtherUnits(tables []record.Table) []string {
 func rangeCell(tables []record.Table, name, unit string) string {
 	var centers []float64
 	for _, t := range tables {
-		r, _ := rowOf(t, name)
-		if c, ok := r.Cells[unit]; ok && usable(c) {
+		if c := t.Row(name).Cells[unit]; usable(c) {
 			centers = append(centers, c.Center)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/64ed045f/weir/lab/internal/machine"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
@@ -66,7 +67,7 @@ func origin(file record.File, tables []record.Table) string {
 	add("%s cores", "cores")
 	add("%s", "go-version")
 	for _, s := range file.Settings {
-		if library, ok := strings.CutPrefix(s.Key, versionPrefix); ok {
+		if library, ok := strings.CutPrefix(s.Key, machine.VersionKey); ok {
 			version := clean(s.Value)
 			if k := strings.LastIndexByte(version, ' '); k >= 0 {
 				version = version[k+1:]
@@ -85,12 +86,12 @@ func origin(file record.File, tables []record.Table) string {
 // Behaviour returns the table of scenarios, and of what each library does in them. It is empty if the file
 // has no scenarios.
 func Behaviour(file record.File) string {
-	g := behaviourGrid(behaviours(experiments(record.Tables(file.Results))))
-	text := g.markdown("scenario")
-	if text == "" {
+	scenarios, ok := find(file, suiteBehaviour, "scenarios")
+	if !ok {
 		return ""
 	}
-	text += fmt.Sprintf("\n✓ passes, – does not offer it. %s.\n", escapeMarkdown(origin(file, nil)))
+	g := behaviourGrid(scenarios)
+	text := g.markdown("scenario") + fmt.Sprintf("\n✓ passes, – does not offer it. %s.\n", escapeMarkdown(origin(file, nil)))
 	for _, r := range g.reasons {
 		if r.verdict == unmeasured {
 			text += fmt.Sprintf("\nNot measured: %s in %s: %s.\n",
@@ -102,12 +103,21 @@ func Behaviour(file record.File) string {
 
 // Features returns the table of features by library. It is empty if the file has none.
 func Features(file record.File) string {
+	features, ok := find(file, suiteSurvey, "feature")
+	if !ok {
+		return ""
+	}
+	return featureGrid(features).markdown("library")
+}
+
+// find returns the tables of an experiment.
+func find(file record.File, suite, name string) ([]record.Table, bool) {
 	for _, e := range experiments(record.Tables(file.Results)) {
-		if e.is(suiteSurvey, "feature") {
-			return featureGrid(e).markdown("library")
+		if e.is(suite, name) {
+			return e.tables, true
 		}
 	}
-	return ""
+	return nil, false
 }
 
 // table returns the rows of the grid after its head; corner stands above the names.
@@ -154,4 +164,8 @@ func Insert(page []byte, name, text string) ([]byte, error) {
 		return nil, fmt.Errorf("there must be one %s, and after it one %s", open, end)
 	}
 	return fmt.Appendf(nil, "%s%s\n%s\n%s%s", before, open, strings.Trim(text, "\n"), end, after), nil
+}
+
+func join(parts []string, between string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(s string) bool { return s == "" }), between)
 }

@@ -1,5 +1,5 @@
-// Package report shows measurements to people: as one document in Markdown, with plots as SVG files, and as the tables of
-// a README. A terminal shows the document as it is, and a page of HTML is made from it.
+// Package report shows measurements to people: as one document in Markdown, which a terminal shows as it is, and as the tables
+// of a README.
 package report
 
 import (
@@ -19,12 +19,11 @@ import (
 const (
 	suiteBehaviour = "behaviour"
 	suiteCost      = "cost"
-	suiteCold      = "cold"
 	suiteHTTP      = "http"
 	suiteSurvey    = "survey"
 )
 
-// An experiment is a set of tables that differ only in their parameters.
+// An experiment is a set of tables that differ only in their parameters. All scenarios are one.
 type experiment struct {
 	suite, name string
 	tables      []record.Table
@@ -41,10 +40,14 @@ func experiments(tables []record.Table) []experiment {
 		if !slices.Contains(suites, t.Suite) {
 			suites = append(suites, t.Suite)
 		}
-		k := slices.IndexFunc(list, func(e experiment) bool { return e.is(t.Suite, t.Experiment) })
+		name := t.Experiment
+		if t.Suite == suiteBehaviour {
+			name = "scenarios"
+		}
+		k := slices.IndexFunc(list, func(e experiment) bool { return e.is(t.Suite, name) })
 		if k < 0 {
 			k = len(list)
-			list = append(list, experiment{suite: t.Suite, name: t.Experiment})
+			list = append(list, experiment{suite: t.Suite, name: name})
 		}
 		list[k].tables = append(list[k].tables, t)
 	}
@@ -71,25 +74,18 @@ func sentence(s string) string {
 }
 
 // grids returns the tables of an experiment.
-func grids(e experiment) (list []grid) {
+func grids(e experiment) []grid {
 	switch {
+	case e.suite == suiteBehaviour:
+		return []grid{behaviourGrid(e.tables)}
 	case e.is(suiteSurvey, "feature"):
-		return []grid{featureGrid(e)}
+		return []grid{featureGrid(e.tables)}
 	case e.is(suiteCost, "curve"):
-		return costGrids(e)
+		return append(overheadGrids(e), foldedGrids(e)...)
 	case e.suite == suiteHTTP:
-		for _, t := range e.tables {
-			list = append(list, httpGrid(t))
-		}
-		list[len(list)-1].notes = httpNotes
-		return list
+		return httpGrids(e.tables)
 	}
 	return experimentGrids(e)
-}
-
-// behaviours returns the experiments that are scenarios.
-func behaviours(list []experiment) []experiment {
-	return slices.DeleteFunc(slices.Clone(list), func(e experiment) bool { return e.suite != suiteBehaviour })
 }
 
 // usualProcs returns the GOMAXPROCS of most experiments.
@@ -127,8 +123,8 @@ func isOther(name string) bool {
 func best(rows []record.Row, unit string, competes func(name string) bool) (row record.Row, ok bool) {
 	most := strings.HasSuffix(unit, "/s")
 	for _, r := range rows {
-		c, has := r.Cells[unit]
-		if !has || !usable(c) || !competes(r.Peer) {
+		c := r.Cells[unit]
+		if !usable(c) || !competes(r.Peer) {
 			continue
 		}
 		if old := row.Cells[unit].Center; !ok || c.Center != old && (c.Center > old) == most {

@@ -13,13 +13,10 @@ import (
 
 // A grid is a table that is ready to be shown.
 type grid struct {
-	about  string // in place of what is said of the experiment
-	params string // parameters that hold for the whole grid
-
+	params  string // parameters that hold for the whole grid
 	columns []column
 	rows    [][]string // each begins with its name
-
-	notes   []string // what a reader must know about the figures
+	notes   []string   // what a reader must know about the figures
 	reasons []reason
 }
 
@@ -91,7 +88,12 @@ func plainGrid(t record.Table) grid {
 		}
 		for _, competes := range []func(string) bool{isPlain, isWeir} {
 			if base, ok := best(t.Rows, unit, competes); ok {
-				g.add(column{name: "against " + clean(base.Peer)}, func(peer string) string { return againstCell(t, peer, base, unit) })
+				g.add(column{name: "against " + clean(base.Peer)}, func(peer string) string {
+					if peer == base.Peer {
+						return ""
+					}
+					return compare(t.Row(peer).Cells[unit], base.Cells[unit]).words(unit)
+				})
 			}
 		}
 	}
@@ -115,9 +117,9 @@ func notInPlace(name string) bool { return name != peer.InPlace }
 
 // figureCell returns a peer's figure in a table; top is the row that is best in the unit.
 func figureCell(t record.Table, peer, unit string, top record.Row) string {
-	r, _ := rowOf(t, peer)
-	c, ok := r.Cells[unit]
-	if !ok || !usable(c) {
+	r := t.Row(peer)
+	c := r.Cells[unit]
+	if !usable(c) {
 		if note(r.Notes, record.FailedNote) != "" {
 			return "✗ failed"
 		}
@@ -129,22 +131,10 @@ func figureCell(t record.Table, peer, unit string, top record.Row) string {
 	if kindOf(unit) == kindTime || c.Low != c.High { // a count that never varies is exact
 		text += " " + interval(c)
 	}
-	return starred(text, isBest)
-}
-
-func starred(text string, isBest bool) string {
 	if isBest {
 		return "★ " + text
 	}
 	return text
-}
-
-func againstCell(t record.Table, peer string, base record.Row, unit string) string {
-	if peer == base.Peer {
-		return ""
-	}
-	r, _ := rowOf(t, peer)
-	return compare(r.Cells[unit], base.Cells[unit]).words(unit)
 }
 
 //go:embed theirs.txt
