@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/64ed045f/weir/lab/internal/peer"
@@ -155,12 +156,10 @@ func entry(c record.Cell, unit, name string, short bool) string {
 	return text
 }
 
-// scores says in how many tables Weir is ahead of the best of some rivals, equal, or behind, and where it is behind. The form of
-// Weir that is best in the first unit stands for Weir in all units, as in [grid.addFeet].
-func scores(tables []record.Table) (sentences, losses []string) {
-	text := func(r record.Row, unit string) string {
-		return clean(r.Peer) + " " + figure(r.Cells[unit].Center, unit)
-	}
+// scores counts in how many settings Weir is ahead of the best of some rivals, equal, or behind, as the rows of a table, and says
+// where it is behind. The form of Weir that is best in the first unit stands for Weir in all units, as in [grid.addFeet].
+func scores(tables []record.Table) (rows [][]string, losses []string) {
+	rows = [][]string{{"", "Weir is ahead", "about equal", "behind", "too few rounds to tell"}}
 	for _, rivals := range []struct {
 		name     string
 		competes func(string) bool
@@ -169,7 +168,7 @@ func scores(tables []record.Table) (sentences, losses []string) {
 			name   string
 			unitOf func(record.Table) string
 		}{{"Time", timeUnit}, {"Peak memory", memoryUnit}} {
-			var ahead, equal, behind, open int
+			counts := map[standing]int{}
 			for _, t := range tables {
 				if t.Suite == suiteBehaviour || t.Suite == suiteCost || t.Suite == suiteSurvey && t.Experiment == "feature" {
 					continue
@@ -179,52 +178,37 @@ func scores(tables []record.Table) (sentences, losses []string) {
 				if !ok {
 					continue
 				}
-				weir, hasWeir := best(t.Rows, t.Units[0], isWeir)
-				over, lost := compare(weir.Cells[unit], rival.Cells[unit]), ""
-				switch {
-				case !hasWeir && slices.ContainsFunc(t.Rows, func(r record.Row) bool { return isWeir(r.Peer) }):
-					lost = "failed: " + whereOf(t) + ", " + unitTitle(unit) + ": Weir"
-				case !over.valid:
-					continue
-				case over.behind():
-					lost = fmt.Sprintf("%s: %s, %s: %s", over.words(unit), whereOf(t), unitTitle(unit), text(weir, unit))
-				case !over.known:
-					open++
-					continue
-				case over.ahead():
-					ahead++
-				default:
-					equal++
+				weir, ok := best(t.Rows, firstUnit(t), isWeir)
+				over := compare(weir.Cells[unit], rival.Cells[unit])
+				at, verdict, loser := over.standing(), over.words(unit), withFigure(weir, unit)
+				if !ok && slices.ContainsFunc(t.Rows, func(r record.Row) bool { return isWeir(r.Peer) }) {
+					at, verdict, loser = behind, "failed", "Weir"
 				}
-				if lost != "" {
-					behind++
-					losses = append(losses, lost+", "+text(rival, unit))
+				counts[at]++
+				if at == behind {
+					losses = append(losses, fmt.Sprintf("%s: %s/%s, %s, %s: %s, %s",
+						verdict, clean(t.Suite), clean(t.Experiment), paramsText(t.Params), unitTitle(unit), loser, withFigure(rival, unit)))
 				}
 			}
-			var parts []string
-			for _, part := range []struct {
-				n    int
-				text string
-			}{
-				{ahead + equal + behind, fmt.Sprintf("Weir is ahead in %d of %d settings", ahead, ahead+equal+behind)},
-				{equal, fmt.Sprintf("about equal in %d", equal)}, {behind, fmt.Sprintf("behind in %d", behind)},
-				{open, fmt.Sprintf("too few rounds to tell in %d", open)},
-			} {
-				if part.n > 0 {
-					parts = append(parts, part.text)
+			if len(counts) > 0 {
+				row := []string{what.name + ", against " + rivals.name}
+				for _, at := range []standing{ahead, equal, behind, open} {
+					row = append(row, strconv.Itoa(counts[at]))
 				}
-			}
-			if len(parts) > 0 {
-				sentences = append(sentences, fmt.Sprintf("%s, against %s: %s.", what.name, rivals.name, strings.Join(parts, ", ")))
+				rows = append(rows, row)
 			}
 		}
 	}
-	return sentences, losses
+	return rows, losses
+}
+
+func withFigure(r record.Row, unit string) string {
+	return clean(r.Peer) + " " + figure(r.Cells[unit].Center, unit)
 }
 
 func timeUnit(t record.Table) string {
-	if len(t.Units) > 0 && kindOf(t.Units[0]) == kindTime {
-		return t.Units[0]
+	if unit := firstUnit(t); kindOf(unit) == kindTime {
+		return unit
 	}
 	return ""
 }
@@ -236,9 +220,4 @@ func memoryUnit(t record.Table) string {
 		}
 	}
 	return ""
-}
-
-// whereOf returns the name of a table.
-func whereOf(t record.Table) string {
-	return join([]string{clean(t.Suite) + "/" + clean(t.Experiment), paramsText(t.Params)}, ", ")
 }

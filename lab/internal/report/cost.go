@@ -27,13 +27,11 @@ func overheadGrids(e experiment) (list []grid) {
 			"1× is the work alone, one after the other; below it, the cores share the work."}
 		for _, set := range split(part, "roots") {
 			t := slices.MaxFunc(set.tables, func(a, b record.Table) int { return cmp.Compare(tasks(a), tasks(b)) })
-			if len(t.Units) == 0 {
-				continue
-			}
-			alone := t.Row(peer.InPlace).Cells[t.Units[0]]
-			name := fmt.Sprintf("%s: %s in place", paramText("roots", t.Param("roots")), figure(alone.Center, t.Units[0]))
-			g.add(column{name: name}, func(name string) string {
-				c := t.Row(name).Cells[t.Units[0]]
+			unit := firstUnit(t)
+			alone := t.Row(peer.InPlace).Cells[unit]
+			name := fmt.Sprintf("%s: %s in place", paramText("roots", t.Param("roots")), figure(alone.Center, unit))
+			g.add(name, func(name string) string {
+				c := t.Row(name).Cells[unit]
 				if !usable(c) || !usable(alone) || alone.Center <= 0 {
 					return "—"
 				}
@@ -53,16 +51,16 @@ func Lengths(file record.File) string {
 	peers := []string{peer.InPlace, "go", "weir.Pool"}
 	var rows [][]string
 	for _, t := range record.Tables(file.Results) {
-		if t.Suite != suiteCost || t.Param("tasks") != lengthTasks || len(t.Units) == 0 {
+		if t.Suite != suiteCost || t.Param("tasks") != lengthTasks {
 			continue
 		}
 		cells := []string{t.Param("roots")}
 		for _, name := range peers {
-			c := t.Row(name).Cells[t.Units[0]]
+			c := t.Row(name).Cells[firstUnit(t)]
 			if !usable(c) {
 				return ""
 			}
-			cells = append(cells, figure(c.Center, t.Units[0])+" "+interval(c))
+			cells = append(cells, figure(c.Center, firstUnit(t))+" "+interval(c))
 		}
 		rows = append(rows, cells)
 	}

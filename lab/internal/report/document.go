@@ -62,8 +62,8 @@ func New(file record.File) string {
 // summary says how Weir stands in all of the run.
 func (d *document) summary(tables []record.Table) {
 	d.heading(2, "Summary")
-	sentences, losses := scores(tables)
-	d.list(sentences)
+	rows, losses := scores(tables)
+	d.table(rows)
 	d.paragraph(strings.TrimSuffix(standingsMarkdown(standings(tables, false)), "\n"))
 	if len(losses) > 0 {
 		d.heading(3, "Where Weir is behind")
@@ -92,7 +92,7 @@ func (d *document) grid(g grid) {
 	var reasons []string
 	for _, r := range g.reasons {
 		if r.verdict != pass {
-			reasons = append(reasons, fmt.Sprintf("%s, %s %s: %s", r.row, r.peer, r.verdict, r.text))
+			reasons = append(reasons, fmt.Sprintf("%s, %s %s: %s", r.row, r.column, r.verdict, r.text))
 		}
 	}
 	d.list(reasons)

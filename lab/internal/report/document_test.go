@@ -19,7 +19,7 @@ func TestThePublishedResultsMakeReports(t *testing.T) {
 		t.Errorf("only %d tables", tables)
 	}
 	for _, want := range []string{
-		"go run ./lab -full", "Weir is ahead in", "Where Weir is behind", "### behaviour/scenarios", "✗ hangs", "- 05 a limit of 1&lt;&lt;32, ants hangs: ",
+		"go run ./lab -full", "| Weir is ahead ", "Where Weir is behind", "### behaviour/scenarios", "✗ hangs", "- 05 a limit of 1&lt;&lt;32, ants hangs: ",
 		"rill, tunny, varmq and golang-queue", "are not measured", "five published texts about goroutine pools",
 	} {
 		if !strings.Contains(text, want) {

@@ -14,21 +14,14 @@ func httpGrids(tables []record.Table) (list []grid) {
 		g := grid{params: paramsText(t.Params)}
 		g.addFailures(t)
 		for _, r := range t.Rows {
-			g.columns = append(g.columns, column{name: r.Peer})
-		}
-		add := func(name string, of func(server record.Row) string) {
-			row := []string{name}
-			for _, r := range t.Rows {
-				row = append(row, of(r))
-			}
-			g.rows = append(g.rows, row)
+			g.head = append(g.head, r.Peer)
 		}
 		for _, unit := range t.Units {
 			top := record.Row{} // most figures have no best
 			if slices.Contains([]string{"good/s", "p99-ns", "peak-B"}, unit) {
 				top, _ = best(t.Rows, unit, func(name string) bool { return name != suite.JustEnough })
 			}
-			add(unitTitle(unit), func(r record.Row) string { return figureCell(t, r.Peer, unit, top) })
+			g.addRow(unitTitle(unit), func(k int) string { return figureCell(t, t.Rows[k].Peer, unit, top) })
 		}
 		for _, c := range []struct{ key, name string }{{"good-curve", "good, in the course of the last round"}, {"memory-curve", "memory, in the course of the last round"}} {
 			most := 0.0
@@ -38,7 +31,7 @@ func httpGrids(tables []record.Table) (list []grid) {
 				}
 			}
 			if most > 0 {
-				add(c.name, func(r record.Row) string { return drawn(curveOf(r, c.key), most) })
+				g.addRow(c.name, func(k int) string { return drawn(curveOf(t.Rows[k], c.key), most) })
 			}
 		}
 		list = append(list, g)

@@ -95,7 +95,7 @@ func Behaviour(file record.File) string {
 	for _, r := range g.reasons {
 		if r.verdict == unmeasured {
 			text += fmt.Sprintf("\nNot measured: %s in %s: %s.\n",
-				escapeMarkdown(r.peer), escapeMarkdown(r.row), escapeMarkdown(strings.TrimSuffix(r.text, ".")))
+				escapeMarkdown(r.column), escapeMarkdown(r.row), escapeMarkdown(strings.TrimSuffix(r.text, ".")))
 		}
 	}
 	return text
@@ -120,13 +120,9 @@ func find(file record.File, suite, name string) ([]record.Table, bool) {
 	return nil, false
 }
 
-// table returns the rows of the grid after its head; corner stands above the names.
+// table returns the grid's head and rows; corner stands above the names.
 func (g grid) table(corner string) [][]string {
-	head := []string{corner}
-	for _, c := range g.columns {
-		head = append(head, c.name)
-	}
-	return append([][]string{head}, g.rows...)
+	return slices.Concat([][]string{slices.Concat([]string{corner}, g.head)}, g.rows)
 }
 
 // markdown returns the table of the grid.

@@ -154,8 +154,30 @@ func compare(a, b record.Cell) comparison {
 	return c
 }
 
-func (c comparison) behind() bool { return c.valid && c.known && !c.equal && c.ratio < 1 }
-func (c comparison) ahead() bool  { return c.valid && c.known && !c.equal && c.ratio > 1 }
+// A standing is what a comparison says of the first of the two.
+type standing int
+
+const (
+	incomparable standing = iota
+	open                  // too few rounds to tell
+	behind
+	equal
+	ahead
+)
+
+func (c comparison) standing() standing {
+	switch {
+	case !c.valid:
+		return incomparable
+	case !c.known:
+		return open
+	case c.equal:
+		return equal
+	case c.ratio < 1:
+		return behind
+	}
+	return ahead
+}
 
 // words describes the comparison so that it cannot be misread: "5.1× faster". It adds a question mark if the
 // comparison is not known.

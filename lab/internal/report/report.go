@@ -73,19 +73,36 @@ func sentence(s string) string {
 	return string(unicode.ToUpper(first)) + strings.TrimSuffix(s[size:], ".") + "."
 }
 
+// split makes an experiment of each value of a parameter.
+func split(e experiment, key string) []experiment {
+	var parts []experiment
+	for _, t := range e.tables {
+		k := slices.IndexFunc(parts, func(p experiment) bool { return p.tables[0].Param(key) == t.Param(key) })
+		if k < 0 {
+			k = len(parts)
+			parts = append(parts, experiment{suite: e.suite, name: e.name})
+		}
+		parts[k].tables = append(parts[k].tables, t)
+	}
+	return parts
+}
+
 // grids returns the tables of an experiment.
-func grids(e experiment) []grid {
+func grids(e experiment) (list []grid) {
 	switch {
 	case e.suite == suiteBehaviour:
 		return []grid{behaviourGrid(e.tables)}
 	case e.is(suiteSurvey, "feature"):
 		return []grid{featureGrid(e.tables)}
-	case e.is(suiteCost, "curve"):
-		return append(overheadGrids(e), foldedGrids(e)...)
 	case e.suite == suiteHTTP:
 		return httpGrids(e.tables)
+	case e.is(suiteCost, "curve"):
+		list = overheadGrids(e)
 	}
-	return experimentGrids(e)
+	for _, t := range e.tables {
+		list = append(list, plainGrid(t))
+	}
+	return list
 }
 
 // usualProcs returns the GOMAXPROCS of most experiments.

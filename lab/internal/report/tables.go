@@ -3,6 +3,7 @@ package report
 import (
 	_ "embed" // the figures of the documents
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -13,22 +14,15 @@ import (
 
 // A grid is a table that is ready to be shown.
 type grid struct {
-	params  string // parameters that hold for the whole grid
-	columns []column
+	params  string     // parameters that hold for the whole grid
+	head    []string   // the titles of the columns
 	rows    [][]string // each begins with its name
 	notes   []string   // what a reader must know about the figures
 	reasons []reason
 }
 
-// A column has figures of one unit of one table, if it has a table.
-type column struct {
-	name  string
-	table record.Table
-	unit  string
-}
-
 // A reason says why something has a verdict.
-type reason struct{ row, peer, verdict, text string }
+type reason struct{ row, column, verdict, text string }
 
 // newPeerGrid returns a grid with a row for each peer, and no column yet.
 func newPeerGrid(tables []record.Table) (g grid) {
@@ -38,68 +32,70 @@ func newPeerGrid(tables []record.Table) (g grid) {
 	return g
 }
 
+// peersOf returns all peers of the tables, in the order of the first table.
+func peersOf(tables []record.Table) []string {
+	var peers []string
+	for _, t := range tables {
+		for _, r := range t.Rows {
+			if !slices.Contains(peers, r.Peer) {
+				peers = append(peers, r.Peer)
+			}
+		}
+	}
+	return peers
+}
+
 // add appends a column; of returns its text for each row.
-func (g *grid) add(c column, of func(peer string) string) {
-	g.columns = append(g.columns, c)
+func (g *grid) add(title string, of func(peer string) string) {
+	g.head = append(g.head, title)
 	for k, row := range g.rows {
 		g.rows[k] = append(row, of(row[0]))
 	}
 }
 
-// row returns the row of that name. It makes it if there is none.
-func (g *grid) row(name string) []string {
-	k := slices.IndexFunc(g.rows, func(row []string) bool { return row[0] == name })
-	if k < 0 {
-		k = len(g.rows)
-		g.rows = append(g.rows, append([]string{name}, make([]string, len(g.columns))...))
+// addRow appends a row; of returns its text for each column.
+func (g *grid) addRow(name string, of func(column int) string) {
+	row := []string{name}
+	for k := range g.head {
+		row = append(row, of(k))
 	}
-	return g.rows[k]
+	g.rows = append(g.rows, row)
 }
 
-// experimentGrids returns the grids of an experiment. That is one grid for each table; but several tables
-// that hold little more than times are folded together.
-func experimentGrids(e experiment) []grid {
-	if len(e.tables) > 1 && !slices.ContainsFunc(e.tables, hasFurtherUnits) {
-		return foldedGrids(e)
-	}
-	var list []grid
-	for _, t := range e.tables {
-		list = append(list, plainGrid(t))
-	}
-	return list
-}
-
-func hasFurtherUnits(t record.Table) bool {
-	return slices.ContainsFunc(t.Units[min(1, len(t.Units)):], func(unit string) bool {
-		return unit != "B/op" && unit != "allocs/op"
-	})
-}
-
-// plainGrid returns the grid of one table: a row for each peer, a column for each unit.
+// plainGrid returns the grid of one table: a row for each peer, a column for each unit, and how the times of all compare with those
+// of a go statement and of Weir.
 func plainGrid(t record.Table) grid {
 	g := newPeerGrid([]record.Table{t})
 	g.params = paramsText(t.Params)
 	g.addFailures(t)
-	for k, unit := range t.Units {
+	for _, unit := range t.Units {
 		top, _ := best(t.Rows, unit, notInPlace)
-		g.add(column{unitTitle(unit), t, unit}, func(peer string) string { return figureCell(t, peer, unit, top) })
-		if k > 0 {
+		g.add(unitTitle(unit), func(peer string) string { return figureCell(t, peer, unit, top) })
+	}
+	for _, competes := range []func(string) bool{isPlain, isWeir} {
+		unit := firstUnit(t)
+		base, ok := best(t.Rows, unit, competes)
+		if !ok {
 			continue
 		}
-		for _, competes := range []func(string) bool{isPlain, isWeir} {
-			if base, ok := best(t.Rows, unit, competes); ok {
-				g.add(column{name: "against " + clean(base.Peer)}, func(peer string) string {
-					if peer == base.Peer {
-						return ""
-					}
-					return compare(t.Row(peer).Cells[unit], base.Cells[unit]).words(unit)
-				})
+		g.add("against "+clean(base.Peer), func(peer string) string {
+			if peer == base.Peer {
+				return ""
 			}
-		}
+			return compare(t.Row(peer).Cells[unit], base.Cells[unit]).words(unit)
+		})
 	}
-	g.addTheirs()
-	g.addFeet()
+	g.addTheirs(t)
+	g.addFeet(t)
 	return g
+}
+
+// firstUnit returns the unit of which ratios are; "" if nothing was measured.
+func firstUnit(t record.Table) string {
+	if len(t.Units) == 0 {
+		return ""
+	}
+	return t.Units[0]
 }
 
 // addFailures adds the peers that failed, and their reasons.
@@ -107,6 +103,37 @@ func (g *grid) addFailures(t record.Table) {
 	for _, r := range t.Rows {
 		if text := note(r.Notes, record.FailedNote); text != "" {
 			g.reasons = append(g.reasons, reason{r.Peer, paramsText(t.Params), fails, text})
+		}
+	}
+}
+
+// addFeet adds rows that say for each unit how Weir compares with the best other library, and with the means of the language:
+// a plain go statement, or a new object for each use. The form of Weir that is best in the first unit stands for Weir in all
+// units: a library that wins on time with one form and on memory with another wins on neither.
+func (g *grid) addFeet(t record.Table) {
+	weir, ok := best(t.Rows, firstUnit(t), isWeir)
+	if !ok {
+		return
+	}
+	for _, rival := range []struct {
+		name     string
+		competes func(string) bool
+	}{{"the best other", isOther}, {"go", isGo}, {"new", func(name string) bool { return name == peer.Made }}} {
+		found := false
+		words := make([]string, len(g.head))
+		for k, unit := range t.Units {
+			against, ok := best(t.Rows, unit, rival.competes)
+			if !ok {
+				continue
+			}
+			found = true
+			words[k] = compare(weir.Cells[unit], against.Cells[unit]).words(unit)
+			if against.Peer != rival.name {
+				words[k] += " (" + clean(against.Peer) + ")"
+			}
+		}
+		if found {
+			g.addRow("best Weir against "+rival.name, func(k int) string { return words[k] })
 		}
 	}
 }
@@ -149,24 +176,24 @@ var theirs = sync.OnceValue(func() []record.Result {
 	return file.Results
 })
 
-// addTheirs adds the figures of the documents in rows below, each in the column that it belongs to, and one note for
-// each document. A figure of one core stands next to ours of one core, any other next to ours of several cores.
-func (g *grid) addTheirs() {
+// addTheirs adds the figures of the documents in rows below, and one note for each document. A figure of one core stands
+// next to ours of one core, any other next to ours of several cores.
+func (g *grid) addTheirs(t record.Table) {
 	for _, f := range theirs() {
+		if !t.Is(f.ID.Setting()) || (f.ID.Procs == 1) != (t.Procs == 1) {
+			continue
+		}
 		document, machine := record.Find(f.Notes, "document"), record.Find(f.Notes, "machine")
 		short, _, _ := strings.Cut(machine, ",")
-		name := fmt.Sprintf("%s, document %s, %s", f.ID.Peer, document, short)
-		for k, c := range g.columns {
-			for _, v := range f.Values {
-				if v.Unit != c.unit || !c.table.Is(f.ID.Setting()) || (f.ID.Procs == 1) != (c.table.Procs == 1) {
-					continue
-				}
-				g.row(name)[k+1] = figure(v.Value, v.Unit)
-				text := fmt.Sprintf("Document %s: its own figures (%s); no ratio is taken with them.", document, machine)
-				if !slices.Contains(g.notes, text) {
-					g.notes = append(g.notes, text)
-				}
+		g.addRow(fmt.Sprintf("%s, document %s, %s", f.ID.Peer, document, short), func(k int) string {
+			if k >= len(t.Units) || math.IsNaN(f.Value(t.Units[k])) {
+				return ""
 			}
+			return figure(f.Value(t.Units[k]), t.Units[k])
+		})
+		text := fmt.Sprintf("Document %s: its own figures (%s); no ratio is taken with them.", document, machine)
+		if !slices.Contains(g.notes, text) {
+			g.notes = append(g.notes, text)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func verdictText(verdict string) string {
 func behaviourGrid(scenarios []record.Table) (g grid) {
 	libraries := peersOf(scenarios)
 	for _, library := range libraries {
-		g.columns = append(g.columns, column{name: clean(library)})
+		g.head = append(g.head, clean(library))
 	}
 	for _, t := range scenarios {
 		name := join([]string{clean(t.Experiment), titleNote(t)}, " ")
@@ -73,7 +73,7 @@ func featureGrid(features []record.Table) (g grid) {
 		if title := titleNote(t); title != "" {
 			g.notes = append(g.notes, name+": "+title+".")
 		}
-		g.columns = append(g.columns, column{name: name})
+		g.head = append(g.head, name)
 	}
 	for _, library := range peersOf(features) {
 		g.addVerdicts(clean(library), sign, func(k int) record.Row { return features[k].Row(library) })
@@ -83,16 +83,14 @@ func featureGrid(features []record.Table) (g grid) {
 
 // addVerdicts appends a row: the verdict of each column as a text, with its reason.
 func (g *grid) addVerdicts(name string, text func(verdict string) string, of func(column int) record.Row) {
-	row := []string{name}
-	for k, c := range g.columns {
+	g.addRow(name, func(k int) string {
 		notes := of(k).Notes
 		v := verdictOf(notes)
-		row = append(row, text(v))
 		for _, key := range []string{"detail", record.FailedNote} {
 			if text := note(notes, key); text != "" && text != "-" {
-				g.reasons = append(g.reasons, reason{name, c.name, v, text})
+				g.reasons = append(g.reasons, reason{name, g.head[k], v, text})
 			}
 		}
-	}
-	g.rows = append(g.rows, row)
+		return text(v)
+	})
 }
