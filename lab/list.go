@@ -8,7 +8,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/64ed045f/weir/lab/internal/behaviour"
 	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
@@ -26,12 +25,8 @@ func (o *options) showList(stdout io.Writer) error {
 			if e.ID.Suite != about.Name {
 				continue
 			}
-			fmt.Fprintf(&text, "  %s\t%d peers\t%d rounds\t%v\n", name(e.ID), len(e.Contenders), e.Rounds, took(e).Round(time.Second))
+			fmt.Fprintf(&text, "  %s\t%d peers\t%d rounds\t%v\t%s\n", name(e.ID), len(e.Contenders), e.Rounds, took(e).Round(time.Second), e.About)
 		}
-	}
-	fmt.Fprintln(&text, "\nscenarios of suite behaviour:")
-	for _, s := range behaviour.Scenarios() {
-		fmt.Fprintf(&text, "  %s\t%s\n", s.ID, s.Title)
 	}
 	fmt.Fprintln(&text, "\npeers:")
 	for _, name := range peerNames() {

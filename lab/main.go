@@ -3,7 +3,7 @@
 //
 //	go run ./lab                        all suites, in six minutes on two cores
 //	go run ./lab -full -suite dispatch  one suite with everything, ten rounds
-//	go run ./lab -scenario 9            one scenario, every library
+//	go run ./lab -run behaviour/09      one scenario, every library
 //	go run ./lab -list                  what there is
 //
 // METHOD.md says what each suite measures, and how such figures can mislead.
@@ -77,7 +77,7 @@ func say(stderr io.Writer, format string, args ...any) {
 func (o *options) do(ctx context.Context, stdout, stderr io.Writer) error {
 	switch {
 	case o.child != "":
-		return run.Child(stdout, suite.Plan(o.scale()), o.child, o.target(), o.profile)
+		return run.Child(stdout, suite.Plan(o.scale()), o.child, o.target())
 	case o.list:
 		return o.showList(stdout)
 	case o.tables:

@@ -2,9 +2,7 @@ package main_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,22 +41,6 @@ func read(t *testing.T, dir string) record.File {
 	f, err := record.ReadFile(filepath.Join(dir, "results.txt"))
 	check.OK(t, err)
 	return f
-}
-
-// found are the files in a folder whose names match the pattern.
-func found(t *testing.T, dir, pattern string) []string {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, pattern))
-	check.OK(t, err)
-	return names
-}
-
-// content is that of a file.
-func content(t *testing.T, path ...string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(path...))
-	check.OK(t, err)
-	return string(text)
 }
 
 func contains(t *testing.T, text string, parts ...string) {
@@ -113,9 +95,9 @@ func TestARunKeepsRawResultsAndWritesTheReport(t *testing.T) {
 func TestARunWithoutAFolderHasOneOfItsOwn(t *testing.T) {
 	t.Chdir(t.TempDir())
 	_, complaints := call(t, 0, "-run", "^reuse/context", "-peer", "new,sync.Pool", "-rounds", "1")
-	folders := found(t, "lab-report", "*/results.txt")
-	if len(folders) != 1 {
-		t.Fatalf("found %v", folders)
+	folders, err := filepath.Glob("lab-report/*/results.txt")
+	if err != nil || len(folders) != 1 {
+		t.Fatalf("found %v, %v", folders, err)
 	}
 	contains(t, complaints, filepath.Dir(folders[0]))
 }
@@ -142,29 +124,10 @@ func TestWhatIsInUseIsThatOfTheBuffersAndOfThePools(t *testing.T) {
 	}
 }
 
-func TestProfilesShowWhatWasMeasured(t *testing.T) {
+func TestAScenarioRunsByItsName(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	call(t, 0, "-run", "^reuse/context", "-peer", "new", "-rounds", "2", "-out", t.TempDir(), "-profile", dir)
-	for kind, want := range map[string]string{"cpu": "nanoseconds", "heap": "suite.newRequest"} {
-		names := found(t, dir, "Reuse_context_peer-new*."+kind+".pprof")
-		if len(names) != 2 {
-			t.Errorf("profiles %q, want one of each round", names)
-		}
-		for _, name := range names {
-			packed, err := gzip.NewReader(strings.NewReader(content(t, name)))
-			check.Must(t, err)
-			text, err := io.ReadAll(packed)
-			check.Must(t, err)
-			contains(t, string(text), want)
-		}
-	}
-}
-
-func TestAScenarioRunsByItsNumber(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	out, _ := call(t, 0, "-scenario", "7", "-peer", "weir,ants", "-out", dir)
+	out, _ := call(t, 0, "-run", "behaviour/07", "-peer", "weir,ants", "-out", dir)
 	contains(t, out, "| ✓ ")
 	verdicts := map[string]string{}
 	for _, r := range read(t, dir).Results {
@@ -217,8 +180,6 @@ func TestFlagsThatSelectNothingAreRefused(t *testing.T) {
 	}{
 		{[]string{"-suite", "nothing"}, `no suite is called "nothing"; there are dispatch, cold, seeds`},
 		{[]string{"-peer", "ant"}, `no peer is called "ant"; there are weir.Pool`},
-		{[]string{"-scenario", "99"}, `there is no scenario "99"; there are 01 to 24`},
-		{[]string{"-scenario", "x"}, `there is no scenario "x"; there are 01 to 24`},
 		{[]string{"-nope"}, "not defined: -nope"},
 		{[]string{"-suite", "cost", "-peer", "conc"}, "no experiment fits"},
 		{[]string{"-run", "("}, "missing closing )"},

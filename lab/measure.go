@@ -29,10 +29,8 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	plan := o.plan()
 	// A run without a named folder has a new one, so that no run overwrites the results of another.
 	o.out = cmp.Or(o.out, filepath.Join("lab-report", time.Now().Format("2006-01-02-150405")))
-	for _, folder := range []string{o.out, cmp.Or(o.profile, o.out)} {
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return err
-		}
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return err
 	}
 	// This folder also holds what a measurement leaves behind when it is killed.
 	temporary, err := os.MkdirTemp("", "weir-lab-")
@@ -53,7 +51,6 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	file := record.File{Settings: settings}
 	to := record.NewWriter(raw, settings)
-	progress := startProgress(stderr, plan)
 	runner := run.Runner{
 		Command:   child.Itself,
 		Arguments: o.childArguments,
@@ -62,8 +59,7 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 			file.Results = append(file.Results, r)
 			return to.Write(r)
 		},
-		Before: progress.before,
-		After:  progress.after,
+		Before: progress(stderr, plan),
 	}
 	begin := time.Now()
 	stopped := runner.Run(ctx, plan)

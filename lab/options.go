@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/64ed045f/weir/lab/internal/behaviour"
 	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/suite"
@@ -22,13 +21,12 @@ import (
 type options struct {
 	args []string // the whole command line, as typed
 
-	suites, peers, scenarios []string
-	run                      *regexp.Regexp
-	full                     bool
-	rounds                   int
-	cores                    int
-	out                      string
-	profile                  string
+	suites, peers []string
+	run           *regexp.Regexp
+	full          bool
+	rounds        int
+	cores         int
+	out           string
 
 	list, tables bool
 	from         string
@@ -55,7 +53,6 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	}
 	flags.Func("suite", "run only these `suites`, separated by commas: "+strings.Join(suiteNames(), ", "), words(&o.suites))
 	flags.Func("peer", "measure only these `peers`: libraries (ants), or forms of one (ants.func)", words(&o.peers))
-	flags.Func("scenario", "run only these scenarios of suite behaviour, by `number`", words(&o.scenarios))
 	flags.Func("run", "run only experiments whose name, as -list shows it, matches the `regexp`", func(text string) (err error) {
 		o.run, err = regexp.Compile(text)
 		return err
@@ -69,7 +66,6 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	})
 	flags.IntVar(&o.cores, "cores", runtime.GOMAXPROCS(0), "how many `cores` count as all")
 	flags.StringVar(&o.out, "out", "", "the `folder` for the raw results, instead of a new one in lab-report")
-	flags.StringVar(&o.profile, "profile", "", "write CPU and heap profiles of what is timed into this `folder`, where a measurement times one long run; they slow it down")
 	flags.BoolVar(&o.list, "list", false, "list suites, experiments and peers, and measure nothing")
 	flags.StringVar(&o.from, "from", "", "measure nothing, and show the results in these raw `files`, separated by commas")
 	flags.BoolVar(&o.tables, "tables", false, "measure nothing, and write the tables of README.md and docs anew from lab/results")
@@ -103,20 +99,6 @@ func (o *options) check() error {
 		if !slices.ContainsFunc(peerNames(), func(known string) bool { return isCalled(known, name) }) {
 			return fmt.Errorf("no peer is called %q; there are %s", name, strings.Join(peerNames(), ", "))
 		}
-	}
-	all := behaviour.Scenarios()
-	for k, number := range o.scenarios {
-		known := slices.IndexFunc(all, func(s behaviour.Scenario) bool { return s.ID == number || s.ID == "0"+number })
-		if known < 0 {
-			return fmt.Errorf("there is no scenario %q; there are %s to %s", number, all[0].ID, all[len(all)-1].ID)
-		}
-		o.scenarios[k] = all[known].ID
-	}
-	if len(o.scenarios) > 0 {
-		if len(o.suites) > 0 && !slices.Equal(o.suites, []string{"behaviour"}) {
-			return errors.New("scenarios belong to suite behaviour, and to no other")
-		}
-		o.suites = []string{"behaviour"}
 	}
 	if o.list || o.tables || o.from != "" || o.child != "" {
 		return nil
@@ -182,7 +164,6 @@ func (o *options) plan() []suite.Experiment {
 
 func (o *options) selects(id record.ID) bool {
 	return (len(o.suites) == 0 || slices.Contains(o.suites, id.Suite)) &&
-		(len(o.scenarios) == 0 || id.Suite != "behaviour" || slices.Contains(o.scenarios, id.Experiment)) &&
 		(o.run == nil || o.run.MatchString(name(id)))
 }
 
@@ -196,9 +177,6 @@ func (o *options) childArguments(id record.ID) []string {
 	args := []string{"-child", id.String(), "-cores", strconv.Itoa(o.cores)}
 	if o.full {
 		args = append(args, "-full")
-	}
-	if o.profile != "" {
-		args = append(args, "-profile", o.profile)
 	}
 	return args
 }

@@ -8,41 +8,23 @@ import (
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
-// A progress says what runs and how long is left: a line for each experiment.
-type progress struct {
-	screen   io.Writer
-	begin    time.Time
-	expected time.Duration // of the whole plan
-	passed   time.Duration // of the expected time
-	now      string        // what runs now
-}
-
-func startProgress(screen io.Writer, plan []suite.Experiment) *progress {
-	p := &progress{screen: screen, begin: time.Now()}
+// progress returns a function that is called at the beginning of each turn, and says for each experiment what runs and how long
+// is left: the expected time of the remaining turns, times the ratio of actual to expected time of the turns so far.
+func progress(screen io.Writer, plan []suite.Experiment) func(run.Turn) {
+	begin, now := time.Now(), ""
+	var expected, passed time.Duration // of the whole plan, and of the turns before this one
 	for _, e := range plan {
-		p.expected += took(e)
+		expected += took(e)
 	}
-	return p
-}
-
-// before reports that a turn begins.
-func (p *progress) before(t run.Turn) {
-	if text := name(t.Experiment.ID); text != p.now {
-		done := min(1, float64(p.passed)/float64(max(p.expected, 1)))
-		say(p.screen, "%3.0f %%, about %v left: %s", 100*done, p.left(), text)
-		p.now = text
+	return func(t run.Turn) {
+		if text := name(t.Experiment.ID); text != now {
+			now = text
+			left := float64(expected - passed)
+			if passed > expected/50 {
+				left *= float64(time.Since(begin)) / float64(passed)
+			}
+			say(screen, "%3.0f %%, about %v left: %s", 100*float64(passed)/float64(expected), time.Duration(left).Round(time.Second), now)
+		}
+		passed += t.Time()
 	}
-}
-
-// after reports that a turn has ended.
-func (p *progress) after(t run.Turn) { p.passed += t.Time() }
-
-// left returns the time that is left: the expected time of the remaining turns, times the ratio of actual to
-// expected time of the turns so far.
-func (p *progress) left() time.Duration {
-	rest := max(0, p.expected-p.passed)
-	if p.passed > p.expected/50 {
-		rest = time.Duration(float64(rest) * float64(time.Since(p.begin)) / float64(p.passed))
-	}
-	return rest.Round(time.Second)
 }

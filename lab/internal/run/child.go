@@ -12,7 +12,7 @@ import (
 )
 
 // Child is the work of a measuring process: it measures what name says, once, and writes the results.
-func Child(w io.Writer, plan []suite.Experiment, name string, target time.Duration, profiles string) error {
+func Child(w io.Writer, plan []suite.Experiment, name string, target time.Duration) error {
 	id, err := record.ParseID(name)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func Child(w io.Writer, plan []suite.Experiment, name string, target time.Durati
 	}
 	meters := make([]suite.Meter, len(turn.Contenders))
 	for k := range meters {
-		meters[k] = suite.Meter{Target: target, Profiles: profiles, Name: name}
+		meters[k] = suite.Meter{Target: target}
 	}
 	if turn.Experiment.Together != nil {
 		turn.Experiment.Together(meters)

@@ -50,8 +50,8 @@ type Runner struct {
 	// Keep gets each result as soon as it is there.
 	Keep func(r record.Result) error
 
-	// Run calls Before and After for each turn.
-	Before, After func(t Turn)
+	// Run calls Before at the beginning of each turn.
+	Before func(t Turn)
 }
 
 // Turns returns the turns of an experiment in order. Every contender has its first turn before any has its
@@ -93,7 +93,6 @@ func (r *Runner) Run(ctx context.Context, plan []suite.Experiment) error {
 					return err
 				}
 			}
-			r.After(turn)
 		}
 	}
 	return nil

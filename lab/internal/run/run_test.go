@@ -75,7 +75,7 @@ func TestContendersThatAreMeasuredTogetherHaveAResultEach(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "-child" {
-		if err := run.Child(os.Stdout, plan(), os.Args[2], time.Millisecond, ""); err != nil {
+		if err := run.Child(os.Stdout, plan(), os.Args[2], time.Millisecond); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -92,7 +92,6 @@ func runner(t *testing.T, before func(turn run.Turn)) run.Runner {
 		Temporary: t.TempDir(),
 		Keep:      func(record.Result) error { return nil },
 		Before:    before,
-		After:     func(run.Turn) {},
 	}
 }
 
@@ -152,7 +151,7 @@ func TestARunThatIsCancelledEndsAtOnce(t *testing.T) {
 
 func TestAChildMeasuresNothingThatItWasNotAskedFor(t *testing.T) {
 	for _, name := range []string{"", "Planted/first/limit=2/peer=nobody-1", "Planted/third/peer=fine-1", "Planted/second/peer=fine-64"} {
-		if err := run.Child(os.Stdout, plan(), name, time.Millisecond, ""); err == nil {
+		if err := run.Child(os.Stdout, plan(), name, time.Millisecond); err == nil {
 			t.Errorf("no error for %q", name)
 		}
 	}

@@ -1,11 +1,8 @@
 package suite
 
 import (
-	"os"
 	"runtime"
-	"runtime/pprof"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/64ed045f/weir/lab/internal/memory"
@@ -18,15 +15,11 @@ type Meter struct {
 
 	// Target is about how long the clock should run, if the number of operations can be chosen.
 	Target time.Duration
-
-	// Profiles is the folder for profiles of the timed code, if any. Name is the measurement in their names.
-	Profiles, Name string
 }
 
 // time runs n operations on the clock, and records time, bytes and allocations per operation. It collects
 // earlier garbage first.
 func (m *Meter) time(n int, run func()) {
-	defer m.profile()()
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -39,28 +32,6 @@ func (m *Meter) time(n int, run func()) {
 	m.Add("B/op", float64(after.TotalAlloc-before.TotalAlloc)/float64(n))
 	m.Add("allocs/op", float64(after.Mallocs-before.Mallocs)/float64(n))
 }
-
-// profile starts a CPU profile. end stops it, and also writes a heap profile of everything that this process
-// has allocated so far.
-func (m *Meter) profile() (end func()) {
-	if m.Profiles == "" {
-		return func() {}
-	}
-	file, err := os.CreateTemp(m.Profiles, strings.NewReplacer("/", "_", "=", "-").Replace(m.Name)+"-*"+cpuProfile)
-	must(err)
-	must(pprof.StartCPUProfile(file))
-	return func() {
-		pprof.StopCPUProfile()
-		must(file.Close())
-		heap, err := os.Create(strings.TrimSuffix(file.Name(), cpuProfile) + ".heap.pprof")
-		must(err)
-		runtime.GC() // a heap profile has the state of the last collection
-		must(pprof.WriteHeapProfile(heap))
-		must(heap.Close())
-	}
-}
-
-const cpuProfile = ".cpu.pprof"
 
 // must panics if err is not nil: the measurement is then impossible. It has a process of its own.
 func must(err error) {
