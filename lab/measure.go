@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/report"
 	"github.com/64ed045f/weir/lab/internal/run"
-	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
 // rawName is the file of results in Go's benchmark format.
@@ -45,10 +43,6 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	defer func() { err = errors.Join(err, raw.Close()) }()
 
 	settings := append(machine.Settings(o.command(), peer.Modules()), record.Setting{Key: "scale", Value: o.scaleName()})
-	left := o.leftOut(plan)
-	if left != "" {
-		settings = append(settings, record.Setting{Key: "left-out", Value: left})
-	}
 	file := record.File{Settings: settings}
 	to := record.NewWriter(raw, settings)
 	runner := run.Runner{
@@ -75,9 +69,6 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 		say(stderr, "\nInterrupted: this is a part of the run.")
 	}
 	say(stderr, "%d measurements in %v", len(file.Results), time.Since(begin).Round(time.Second))
-	if left != "" {
-		say(stderr, "Left out without -full: %s.", left)
-	}
 	say(stderr, "The raw results are in %s, for benchstat and for -from.", filepath.Join(o.out, rawName))
 	_, err = io.WriteString(stdout, report.New(file))
 	return errors.Join(stopped, err)
@@ -106,21 +97,6 @@ func (o *options) scaleName() string {
 		return "full"
 	}
 	return "quick"
-}
-
-// leftOut returns what the suites of the plan measure only in full scale; "" if this run has full scale.
-func (o *options) leftOut(plan []suite.Experiment) string {
-	if o.full {
-		return ""
-	}
-	var parts []string
-	for _, s := range suite.All() {
-		runs := slices.ContainsFunc(plan, func(e suite.Experiment) bool { return e.ID.Suite == s.Name })
-		if runs && s.LeftOut != "" {
-			parts = append(parts, s.Name+": "+s.LeftOut)
-		}
-	}
-	return strings.Join(parts, "; ")
 }
 
 // showAgain shows the results of earlier runs, one after the other.

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -80,64 +80,60 @@ func withTables(root string, file record.File, page string, text []byte) (_ []by
 	return text, nil
 }
 
-// hotPathOf begins the name of the setting that says which hot path the results in a file measure. The files
-// may measure different hot paths, because no table has rows from two files.
-const hotPathOf = machine.HotPathKey + "-of-"
+// results returns the published results, by the names of their files.
+func results(root string) (map[string]record.File, error) {
+	names, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(resultsFolder), "*.txt"))
+	if err == nil && len(names) == 0 {
+		err = errors.New(resultsFolder + " holds no results")
+	}
+	files := map[string]record.File{}
+	for _, name := range names {
+		file, failed := record.ReadFile(name)
+		if failed == nil && (file.Setting("scale") != "full" || strings.Contains(file.Setting("weir-commit"), " ")) {
+			failed = fmt.Errorf("%s: what is published is measured with -full, of a commit without changes", name)
+		}
+		err = errors.Join(err, failed)
+		files[filepath.Base(name)] = file
+	}
+	return files, err
+}
 
 // published returns all published results as one file.
-func published(root string) (record.File, error) {
-	var all record.File
-	names, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(resultsFolder), "*.txt"))
+func published(root string) (all record.File, err error) {
+	files, err := results(root)
 	if err != nil {
 		return all, err
 	}
-	if len(names) == 0 {
-		return all, errors.New(resultsFolder + " holds no results")
-	}
-	// The measurements first: they have the settings that hold for all files.
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
-	for _, name := range names {
-		file, err := record.ReadFile(name)
-		if err != nil {
-			return all, err
-		}
-		if file.Setting("scale") != "full" || strings.Contains(file.Setting("weir-commit"), " ") {
-			return all, fmt.Errorf("%s: what is published is measured with -full, of a commit without changes", name)
-		}
-		hash := file.Setting(machine.HotPathKey)
-		file.Settings = slices.DeleteFunc(file.Settings, func(s record.Setting) bool { return s.Key == machine.HotPathKey })
-		if all, err = join(all, file); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if all, err = join(all, files[name]); err != nil {
 			return all, fmt.Errorf("%s: %w", name, err)
 		}
-		all.Settings = append(all.Settings, record.Setting{Key: hotPathOf + filepath.Base(name), Value: hash})
 	}
 	all.Settings = append(all.Settings, record.Setting{Key: "file", Value: resultsFolder + "/*.txt"})
 	return all, nil
 }
 
-func rank(name string) int {
-	if filepath.Base(name) == "behaviour.txt" {
-		return 1
-	}
-	return 0
-}
+// ownSettings may differ between files. So may dates, and versions of the kernel: no row has figures of two files.
+var ownSettings = []string{"command", "weir-commit", "left-out", machine.HotPathKey}
 
 // join joins the results of two runs. They must come from one machine and one toolchain, and have no
 // experiment in common. Otherwise a table would compare figures that were never measured side by side.
-// Dates, and versions of the kernel, may differ: no row has figures of two files.
 func join(all, file record.File) (record.File, error) {
 	if len(all.Results) == 0 {
 		return record.File{Settings: slices.Clone(file.Settings), Results: file.Results}, nil
 	}
 	for _, s := range file.Settings {
-		switch other := all.Setting(s.Key); {
-		case strings.HasPrefix(s.Key, machine.VersionKey) && other == "":
-			// The lab did not know this library when the other results were measured.
-			all.Settings = append(all.Settings, s)
+		k := slices.IndexFunc(all.Settings, func(other record.Setting) bool { return other.Key == s.Key })
+		switch {
+		case slices.Contains(ownSettings, s.Key):
+		case k < 0:
+			all.Settings = append(all.Settings, s) // such as the version of a library that the lab did not know before
 		case s.Key == "date" || s.Key == "kernel":
-			all.Settings = withValue(all.Settings, s)
-		case other != s.Value && !slices.Contains([]string{"command", "weir-commit", "left-out"}, s.Key):
-			return all, fmt.Errorf("%s is %q here, and %q in another file", s.Key, s.Value, other)
+			values := append(strings.Split(all.Settings[k].Value, ", "), s.Value)
+			slices.Sort(values)
+			all.Settings[k].Value = strings.Join(slices.Compact(values), ", ")
+		case s.Value != all.Settings[k].Value:
+			return all, fmt.Errorf("%s is %q here, and %q in another file", s.Key, s.Value, all.Settings[k].Value)
 		}
 	}
 	known := map[string]bool{}
@@ -153,25 +149,10 @@ func join(all, file record.File) (record.File, error) {
 	return all, nil
 }
 
-// withValue adds the value of s to those that the settings have under its key.
-func withValue(settings []record.Setting, s record.Setting) []record.Setting {
-	var values []string
-	if old := record.Find(settings, s.Key); old != "" {
-		values = strings.Split(old, ", ")
-	}
-	if slices.Contains(values, s.Value) {
-		return settings
-	}
-	values = append(values, s.Value)
-	slices.Sort(values)
-	settings = slices.DeleteFunc(settings, func(old record.Setting) bool { return old.Key == s.Key })
-	return append(settings, record.Setting{Key: s.Key, Value: strings.Join(values, ", ")})
-}
-
 // covered fails unless all published results measured the hot path of the source below root. It also accepts
 // a note next to the results which says that the present hot path needs no new results.
 func covered(root string) error {
-	file, err := published(root)
+	files, err := results(root)
 	if err != nil {
 		return err
 	}
@@ -180,20 +161,17 @@ func covered(root string) error {
 		return err
 	}
 	var others []string
-	for _, s := range file.Settings {
-		if name, ok := strings.CutPrefix(s.Key, hotPathOf); ok && s.Value != now {
-			others = append(others, name+" of "+s.Value)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if hash := files[name].Setting(machine.HotPathKey); hash != now {
+			others = append(others, name+" of "+hash)
 		}
 	}
 	if len(others) == 0 {
 		return nil
 	}
 	notes, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(resultsFolder), "README.md"))
-	if err != nil {
+	if err != nil || strings.Contains(string(notes), "`"+now+"`") {
 		return err
-	}
-	if strings.Contains(string(notes), "`"+now+"`") {
-		return nil
 	}
 	return fmt.Errorf("the hot path is now %s, and of the published results is %s: run the lab anew, or say in %s/README.md why not",
 		now, strings.Join(others, ", "), resultsFolder)

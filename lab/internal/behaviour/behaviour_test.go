@@ -100,15 +100,7 @@ var planted = map[string]struct {
 		}
 		return nil
 	}},
-	"interrupt": {behaviour.NotOffered, "", func(behaviour.Env) error {
-		self, err := os.FindProcess(os.Getpid())
-		if err == nil {
-			err = self.Signal(os.Interrupt)
-		}
-		time.Sleep(limit / 2) // the signal may take a moment
-		return err
-	}},
-	"silent": {behaviour.Crashes, "ended without a verdict", func(behaviour.Env) error { os.Exit(0); return nil }},
+	"silent": {behaviour.Crashes, "ended without a verdict: exit status 0", func(behaviour.Env) error { os.Exit(0); return nil }},
 	"word":   {behaviour.Crashes, "ended without a verdict: exit status 1", func(behaviour.Env) error { os.Exit(1); return nil }},
 	"late crash": {behaviour.Crashes, "panic: late", func(behaviour.Env) error {
 		// The child prints the verdict, and then the process ends badly.
@@ -131,9 +123,6 @@ const limit = 500 * time.Millisecond
 
 func TestEachEndOfAProgramGetsItsVerdict(t *testing.T) {
 	for name, p := range planted {
-		if p.verdict == behaviour.NotOffered {
-			continue // it has a test of its own
-		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o, err := behaviour.Run(t.Context(), command, plant(name), "library", false, procs)
@@ -185,16 +174,6 @@ func TestWhatKeepsRunFromFindingOutIsAnError(t *testing.T) {
 	check.Error(t, err, stop)
 	if took := time.Since(begin); took > 10*limit {
 		t.Errorf("it took %v to end", took)
-	}
-}
-
-func TestAProgramThatIsStoppedFromOutsideGetsNoVerdict(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("a process cannot send itself an interrupt")
-	}
-	o, err := behaviour.Run(t.Context(), command, plant("interrupt"), "library", false, procs)
-	if _, ok := errors.AsType[*exec.ExitError](err); !ok {
-		t.Errorf("%v, %q, %v", o.Verdict, o.Detail, err)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -40,8 +39,7 @@ type Outcome struct {
 // program has made no progress for the scenario's limit. The command must call [Child] with its arguments,
 // and exit with the result of Child. full lets the program take its time; procs is its GOMAXPROCS.
 //
-// An error means that there is no verdict: ctx ended, the process could not be started, or another process
-// stopped it.
+// An error means that there is no verdict: ctx ended, or the process could not be started.
 func Run(ctx context.Context, command child.Command, scenario Scenario, library string, full bool, procs int) (Outcome, error) {
 	if scenario.Programs[library] == nil {
 		return Outcome{Verdict: NotOffered}, nil
@@ -70,15 +68,11 @@ func Run(ctx context.Context, command child.Command, scenario Scenario, library 
 		return Outcome{}, fmt.Errorf("scenario %s, %s: %w", scenario.ID, library, err)
 	}
 	told := listen(stdout, func() { stuck.Reset(scenario.Limit) })
-	err = cmd.Wait()
+	_ = cmd.Wait() // judge looks at the state of the process
 	if ctx.Err() != nil {
 		return Outcome{}, context.Cause(ctx)
 	}
-	isStuck := errors.Is(context.Cause(limited), errStuck)
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && !isStuck && child.ByHand(exit) {
-		return Outcome{}, fmt.Errorf("scenario %s, %s: stopped from outside: %w", scenario.ID, library, err)
-	}
-	o := judge(told, err, stderr.String(), isStuck, scenario.Limit)
+	o := judge(told, cmd.ProcessState, stderr.String(), errors.Is(context.Cause(limited), errStuck), scenario.Limit)
 	o.Elapsed = time.Since(begin)
 	return o, nil
 }
@@ -86,51 +80,25 @@ func Run(ctx context.Context, command child.Command, scenario Scenario, library 
 var errStuck = errors.New("no progress")
 
 // judge returns the verdict. A program passes only if it says so itself, and if its process then ends as it should.
-func judge(told map[string]string, exit error, stderr string, stuck bool, limit time.Duration) Outcome {
+func judge(told map[string]string, end *os.ProcessState, stderr string, stuck bool, limit time.Duration) Outcome {
 	at := ""
 	if step := told[tellStep]; step != "" {
 		at = " (at: " + step + ")"
 	}
-	code := 0
-	if exit != nil {
-		code = -1
-		if e, ok := errors.AsType[*exec.ExitError](exit); ok {
-			code = e.ExitCode()
-		}
-	}
 	_, passed := told[tellPass]
 	failure, failed := told[tellFail]
+	cause := oneLine(child.Complaint(stderr))
 	switch {
-	case passed && code == 0:
+	case passed && end.Success():
 		return Outcome{Verdict: Pass, Detail: told[tellNote]}
-	case failed && code == exitFailed:
+	case failed && end.ExitCode() == exitFailed:
 		return Outcome{Verdict: Fails, Detail: failure}
 	case stuck:
 		return Outcome{Verdict: Hangs, Detail: fmt.Sprintf("no progress for %v", limit) + at}
-	}
-	cause := complaint(stderr)
-	if strings.Contains(cause, "all goroutines are asleep") {
+	case strings.Contains(cause, "all goroutines are asleep"):
 		return Outcome{Verdict: Hangs, Detail: cause + at}
 	}
-	silent := "ended without a verdict"
-	if exit != nil {
-		silent += ": " + exit.Error()
-	}
-	return Outcome{Verdict: Crashes, Detail: cmp.Or(cause, silent) + at}
-}
-
-// complaint returns the line in which the Go runtime says why it ended the program, or else the last line
-// that is not empty.
-func complaint(stderr string) string {
-	last := ""
-	for line := range strings.Lines(stderr) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
-			return oneLine(line)
-		}
-		last = cmp.Or(line, last)
-	}
-	return oneLine(last)
+	return Outcome{Verdict: Crashes, Detail: cmp.Or(cause, "ended without a verdict: "+end.String()) + at}
 }
 
 func oneLine(text string) string {

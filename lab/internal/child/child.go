@@ -3,6 +3,7 @@ package child
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -53,18 +54,22 @@ func Results(cmd *exec.Cmd, procs int, more ...string) ([]record.Result, error) 
 	var said, complained bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &complained
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, FirstLine(complained.String()))
+		return nil, fmt.Errorf("%w: %s", err, cmp.Or(Complaint(complained.String()), "without a word"))
 	}
 	f, err := record.Read(&said, "the measuring process")
 	return f.Results, err
 }
 
-// FirstLine returns the first line of a process's output that is not blank.
-func FirstLine(text string) string {
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
+// Complaint returns the line in which the Go runtime says why it ended a process, or else the last line of its output that is not
+// blank; "" if there is none.
+func Complaint(output string) string {
+	last := ""
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
 			return line
 		}
+		last = cmp.Or(line, last)
 	}
-	return "without a word"
+	return last
 }

@@ -12,9 +12,3 @@ import (
 func Apart(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
-
-// ByHand reports whether the process ended as after a Ctrl-C at the terminal, or a plain kill.
-func ByHand(exit *exec.ExitError) bool {
-	status, ok := exit.Sys().(syscall.WaitStatus)
-	return ok && status.Signaled() && (status.Signal() == syscall.SIGINT || status.Signal() == syscall.SIGTERM)
-}

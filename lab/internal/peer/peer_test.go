@@ -1,14 +1,10 @@
 package peer_test
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/lab/internal/noleak"
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
@@ -133,52 +129,6 @@ func TestEachPeerDoesWhatItPromises(t *testing.T) {
 		}
 		if found == 0 || c.field == "Fibonacci" && found < 4 {
 			t.Errorf("only %d peers have %s", found, c.field)
-		}
-	}
-}
-
-func TestFindKnowsEveryPeer(t *testing.T) {
-	seen := make(map[string]bool)
-	for _, p := range peer.All() {
-		if seen[p.Name] {
-			t.Errorf("two peers are called %q", p.Name)
-		}
-		seen[p.Name] = true
-		if got, err := peer.Find(p.Name); err != nil || got.About != p.About {
-			t.Errorf("Find(%q) = %q, %v, want %q", p.Name, got.About, err, p.About)
-		}
-		if p.About == "" {
-			t.Errorf("%s says nothing about itself", p.Name)
-		}
-		if p.Open == nil && p.Set == nil && p.Group == nil && p.Loop == nil && p.Fibonacci == nil &&
-			p.Collect == nil && p.Stream == nil && p.Sort == nil {
-			t.Errorf("%s runs nothing", p.Name)
-		}
-	}
-	if p, err := peer.Find("nobody"); err == nil {
-		t.Errorf("Find found %q for a name that is none", p.Name)
-	}
-}
-
-func TestLibraryIsTheFirstPartOfTheName(t *testing.T) {
-	for name, want := range map[string]string{"ants.func": "ants", "conc": "conc", "weir.FuncPool": "weir"} {
-		check.Equal(t, "library of "+name, peer.LibraryOf(name), want)
-	}
-}
-
-// A report names the version of each library: its module must be a requirement.
-func TestModulesAreRequired(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
-	check.OK(t, err)
-	required := make(map[string]bool)
-	for line := range strings.Lines(string(text)) {
-		for field := range strings.FieldsSeq(line) {
-			required[field] = true
-		}
-	}
-	for _, p := range peer.All() {
-		if p.Module != "" && !required[p.Module] {
-			t.Errorf("%s is of the module %q, which go.mod does not require", p.Name, p.Module)
 		}
 	}
 }

@@ -11,10 +11,9 @@ import (
 )
 
 var behaviourSuite = Suite{
-	Name:    "behaviour",
-	Title:   "Situations in which libraries of this field fail",
-	About:   "Each is a small program with a time limit, in a process of its own, for every library that has the feature.",
-	LeftOut: "most of the millions of rounds of scenario 01",
+	Name:  "behaviour",
+	Title: "Situations in which libraries of this field fail",
+	About: "Each is a small program with a time limit, in a process of its own, for every library that has the feature.",
 	Experiments: func(s Scale) []Experiment {
 		return each(behaviour.Scenarios(), func(scenario behaviour.Scenario) Experiment {
 			return observed(s, scenario, id(s.Cores, scenario.ID))

@@ -13,10 +13,9 @@ import (
 // client, or computed, submits a few calls and waits for them. A loop that does nothing else would keep
 // everything warm, and each contender would find the machine in the state in which it had left it itself.
 var coldSuite = Suite{
-	Name:    "cold",
-	Title:   "A few tasks, after a pause",
-	About:   "A few tasks that are handed over together and waited for, after a pause in which the goroutine has slept or computed.",
-	LeftOut: "sets of other than 3 tasks, and tasks of 2, 50 and 200 µs",
+	Name:  "cold",
+	Title: "A few tasks, after a pause",
+	About: "A few tasks that are handed over together and waited for, after a pause in which the goroutine has slept or computed.",
 	Experiments: func(s Scale) []Experiment {
 		var list []Experiment
 		for _, length := range pick(s, []time.Duration{0, 2 * time.Microsecond, 10 * time.Microsecond, 50 * time.Microsecond, 200 * time.Microsecond},

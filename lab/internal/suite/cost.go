@@ -8,10 +8,9 @@ import (
 )
 
 var costSuite = Suite{
-	Name:    "cost",
-	Title:   "From what length a task pays",
-	About:   "Tasks of 1 to 5000 square roots, 1000 to 700 000 of them: in a loop, each in a goroutine, each in a pool.",
-	LeftOut: "most numbers of tasks, a single core, and Weir's other forms",
+	Name:  "cost",
+	Title: "From what length a task pays",
+	About: "Tasks of 1 to 5000 square roots, 1000 to 700 000 of them: in a loop, each in a goroutine, each in a pool.",
 	Experiments: func(s Scale) []Experiment {
 		var list []Experiment
 		for _, procs := range pick(s, s.oneAndAll(), []int{s.Cores}) {

@@ -15,8 +15,6 @@ var dispatchSuite = Suite{
 	Title: "What handing over a task costs",
 	About: "Tasks that do nothing, or next to nothing: all that is measured is the library. " +
 		"And what is built of tasks: loops, streams, recursion, a sort.",
-	LeftOut: "GOMAXPROCS other than the number of cores, further forms of each library, most combinations of limit " +
-		"and producers, all but 100 000 tasks that block, nine tenths of the numbers to sort, and most of the recursion",
 	Experiments: func(s Scale) []Experiment {
 		return slices.Concat(
 			empty(s), bursts(s), lone(s), groups(s), []Experiment{forkJoin(s), results(s), nested(s)}, loop(s),

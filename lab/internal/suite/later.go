@@ -17,10 +17,9 @@ import (
 )
 
 var laterSuite = Suite{
-	Name:    "later",
-	Title:   "Rates, retries and hedged calls",
-	About:   "What a turn of a rate costs that comes at once, what retries cost where nothing fails and how long tasks with back-offs take on two places, and what a hedged call costs whose first is fast.",
-	LeftOut: "all but the back-offs",
+	Name:  "later",
+	Title: "Rates, retries and hedged calls",
+	About: "What a turn of a rate costs that comes at once, what retries cost where nothing fails and how long tasks with back-offs take on two places, and what a hedged call costs whose first is fast.",
 	Experiments: func(s Scale) []Experiment {
 		if !s.Full {
 			return []Experiment{backOffs(s)}

@@ -17,7 +17,6 @@ var reuseSuite = Suite{
 	Title: "Reuse of objects",
 	About: "A request's context with a buffer of 1 KB, a service that fills a bytes.Buffer, buffers of many sizes: made anew each time, " +
 		"or taken from a pool. And objects that are costly to open, leased to one user at a time.",
-	LeftOut: "GOMAXPROCS other than the number of cores, sizes that are not log-normal, and a keeper used by one goroutine alone",
 	Experiments: func(s Scale) []Experiment {
 		var list []Experiment
 		for _, procs := range s.procs() {

@@ -16,10 +16,9 @@ import (
 )
 
 var sharingSuite = Suite{
-	Name:    "sharing",
-	Title:   "Places and values that are shared",
-	About:   "Parts of a pool, each with a queue of its own: what a task of one costs, and how long tasks wait behind those of another. And calls that share a value.",
-	LeftOut: "nine tenths of the tasks that others wait behind",
+	Name:  "sharing",
+	Title: "Places and values that are shared",
+	About: "Parts of a pool, each with a queue of its own: what a task of one costs, and how long tasks wait behind those of another. And calls that share a value.",
 	Experiments: func(s Scale) []Experiment {
 		return slices.Concat([]Experiment{emptyInPart(s)}, tenants(s), calls(s))
 	},

@@ -67,9 +67,6 @@ type Suite struct {
 	Title       string
 	About       string
 	Experiments func(s Scale) []Experiment
-
-	// LeftOut says what is measured only in full scale.
-	LeftOut string
 }
 
 // All returns the suites, in the order in which they run.
