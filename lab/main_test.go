@@ -83,7 +83,7 @@ func TestARunKeepsRawResultsAndWritesTheReport(t *testing.T) {
 		}
 	}
 	check.Equal(t, "command", f.Setting("command"), "go run ./lab -run '^dispatch/(newclose|loop)' -peer go,conc,weir.Pool -rounds 2")
-	for _, m := range peer.Modules() { // a version is there if go.mod requires the module
+	for _, m := range peer.Modules { // a version is there if go.mod requires the module
 		contains(t, f.Setting("version-"+m.Library), m.Path+" v")
 	}
 	check.Equal(t, "scale", f.Setting("scale"), "quick")

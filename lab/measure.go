@@ -42,7 +42,7 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	defer func() { err = errors.Join(err, raw.Close()) }()
 
-	settings := append(machine.Settings(o.command(), peer.Modules()), record.Setting{Key: "scale", Value: o.scaleName()})
+	settings := append(machine.Settings(o.command(), peer.Modules), record.Setting{Key: "scale", Value: o.scaleName()})
 	file := record.File{Settings: settings}
 	to := record.NewWriter(raw, settings)
 	runner := run.Runner{

@@ -152,6 +152,20 @@ func exits(tells bool, step string) func(env Env, p pool) error {
 	}
 }
 
+// panics is scenario 07, for a library that tells of a panic when it is waited for. run runs a task and waits for it.
+func panics(run func(task func()) error) error {
+	if told(func() error { return run(func() { panic("boom") }) }) == nil {
+		return errors.New("nothing is told of the panic")
+	}
+	var ran atomic.Int32
+	for range 2 {
+		if err := told(func() error { return run(func() { ran.Add(1) }) }); err != nil {
+			return fmt.Errorf("a later wait: %w", err)
+		}
+	}
+	return count("later tasks run", ran.Load(), 2)
+}
+
 // recurs is scenario 09, for a library that can wait for some of the tasks only by counting them.
 func recurs(env Env, p pool) error {
 	return nested(env, p.submit, func(task func()) error { return counted(p.submit).run(2, task) })

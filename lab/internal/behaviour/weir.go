@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,6 +28,10 @@ func weirPrograms() programs {
 			submit: func(task func()) error { tasks = append(tasks, task); return nil },
 			wait:   func() error { return streamOf(tasks, par.Limit(limit)) },
 		}
+	}
+	var keeping opener = func(limit int) pool {
+		g := weir.NewGroup(context.Background(), limit, weir.KeepGoing())
+		return pool{submit: always(func(task func()) { g.Go(func(context.Context) error { task(); return nil }) }), wait: g.Wait}
 	}
 	return open.programs("01", "02", "05", "23", "24", "reuse", "wait", "resize").and(grouped.programs()).and(programs{
 		"03": open.with(2, nilTask(submitsNil)),
@@ -60,18 +63,7 @@ func weirPrograms() programs {
 			return nil
 		},
 		"06": func(env Env) error {
-			g := weir.NewGroup(context.Background(), 2, weir.KeepGoing())
-			var ended atomic.Int32
-			for range 2 {
-				g.Go(func(context.Context) error { runtime.Goexit(); return nil })
-			}
-			for range 2 {
-				g.Go(func(context.Context) error { ended.Add(1); return nil })
-			}
-			if err := returned("Wait", g.Wait(), weir.ErrGoexit); err != nil {
-				return err
-			}
-			if err := count("other tasks run", ended.Load(), 2); err != nil {
+			if err := keeping.with(2, exits(true, "Wait of the group"))(env); err != nil {
 				return err
 			}
 			env.Step("a stream")
@@ -79,18 +71,10 @@ func weirPrograms() programs {
 		},
 		"07": func(Env) error {
 			g := weir.NewGroup(context.Background(), 2)
-			g.Go(func(context.Context) error { panic("boom") })
-			if err := told(g.Wait); err == nil {
-				return errors.New("nothing is told of the panic")
-			}
-			var ran atomic.Int32
-			for range 2 {
-				g.Go(func(context.Context) error { ran.Add(1); return nil })
-				if err := told(g.Wait); err != nil {
-					return fmt.Errorf("a later Wait: %w", err)
-				}
-			}
-			return count("later tasks run", ran.Load(), 2)
+			return panics(func(task func()) error {
+				g.Go(func(context.Context) error { task(); return nil })
+				return g.Wait()
+			})
 		},
 		"08": grouped.again(""),
 		"09": func(env Env) error {

@@ -7,19 +7,17 @@ import (
 	"github.com/panjf2000/ants/v2"
 )
 
-const antsModule = "github.com/panjf2000/ants/v2"
-
 // antsPeers use ants' default options. A pool of ants has no queue, and cannot be used after a wait. So a
 // WaitGroup waits for the tasks, and Submit blocks while all workers are busy.
 func antsPeers() []Peer {
 	return []Peer{
 		{
-			Name: "ants", Module: antsModule, About: "NewPool, Submit, a WaitGroup",
+			Name: "ants", About: "NewPool, Submit, a WaitGroup",
 			Open: func(limit int, task func()) Runner { return openAnts(newAnts(limit), task) },
 			New:  func(limit int) func() { return newAnts(limit).Release },
 		},
 		{
-			Name: "ants.func", Module: antsModule, About: "NewPoolWithFunc, Invoke with an any, a WaitGroup",
+			Name: "ants.func", About: "NewPoolWithFunc, Invoke with an any, a WaitGroup",
 			// An argument that needs no allocation. It must not be nil: ants ends a worker by nil.
 			Open: func(limit int, task func()) Runner {
 				return openAntsFunc(limit, task, ants.NewPoolWithFunc, func(int) any { return struct{}{} })
@@ -31,7 +29,7 @@ func antsPeers() []Peer {
 			},
 		},
 		{
-			Name: "ants.generic", Module: antsModule,
+			Name:  "ants.generic",
 			About: "NewPoolWithFuncGeneric, Invoke with an int, a WaitGroup",
 			Open: func(limit int, task func()) Runner {
 				return openAntsFunc(limit, task, ants.NewPoolWithFuncGeneric, func(i int) int { return i })
@@ -43,7 +41,7 @@ func antsPeers() []Peer {
 			},
 		},
 		{
-			Name: "ants.multi", Module: antsModule,
+			Name:  "ants.multi",
 			About: "NewMultiPool of about one pool for each processor, RoundRobin, Submit, a WaitGroup",
 			Open:  func(limit int, task func()) Runner { return openAnts(newAntsMulti(limit), task) },
 			New:   func(limit int) func() { return antsEnd(newAntsMulti(limit)) }, // there is no Release

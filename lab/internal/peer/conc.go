@@ -9,12 +9,10 @@ import (
 	"github.com/sourcegraph/conc/stream"
 )
 
-const concModule = "github.com/sourcegraph/conc"
-
 // concPeers make a new pool in each Wait, because a pool of conc cannot be used after its Wait. A new pool
 // starts nothing before its first task.
 func concPeers() []Peer {
-	inContext := remade("conc.context", concModule, "WithContext, WithCancelOnError, WithFirstError; a new pool after each Wait",
+	inContext := remade("conc.context", "WithContext, WithCancelOnError, WithFirstError; a new pool after each Wait",
 		member, func(limit int) *pool.ContextPool { return newConcContext(context.Background(), limit) }, (*pool.ContextPool).Wait)
 	inContext.Group = func(ctx context.Context, limit int, work GroupWork) Runner {
 		return openGroups(func() (*pool.ContextPool, tasks[func(context.Context) error]) {
@@ -29,7 +27,7 @@ func concPeers() []Peer {
 		found, err := results.Wait()
 		return inOrder(n, found), err
 	}
-	inStream := remade("conc.stream", concModule, "stream.New, callbacks that do nothing but consume; a new stream after each Wait",
+	inStream := remade("conc.stream", "stream.New, callbacks that do nothing but consume; a new stream after each Wait",
 		func(task func()) stream.Task {
 			return func() stream.Callback {
 				task()
@@ -37,7 +35,7 @@ func concPeers() []Peer {
 			}
 		}, newConcStream, silent((*stream.Stream).Wait))
 	inStream.Stream = streamConc
-	results := remade("conc.result", concModule, "pool.NewWithResults, a number from each task; a new pool after each Wait", valued,
+	results := remade("conc.result", "pool.NewWithResults, a number from each task; a new pool after each Wait", valued,
 		func(limit int) *pool.ResultPool[int] { return pool.NewWithResults[int]().WithMaxGoroutines(limit) },
 		silent(func(p *pool.ResultPool[int]) { p.Wait() }))
 	results.Collect = func(limit, n int, fn func(int) (int, error)) ([]int, error) {
@@ -49,18 +47,18 @@ func concPeers() []Peer {
 		return inOrder(n, found), err
 	}
 	return []Peer{
-		remade("conc", concModule, "pool.New, Go, Wait; a new pool after each Wait", plain,
+		remade("conc", "pool.New, Go, Wait; a new pool after each Wait", plain,
 			func(limit int) *pool.Pool { return pool.New().WithMaxGoroutines(limit) }, silent((*pool.Pool).Wait)),
-		remade("conc.error", concModule, "WithErrors; a new pool after each Wait", failing,
+		remade("conc.error", "WithErrors; a new pool after each Wait", failing,
 			func(limit int) *pool.ErrorPool { return pool.New().WithErrors().WithMaxGoroutines(limit) }, (*pool.ErrorPool).Wait),
 		inContext, inStream, results,
 		{
-			Name: "conc.waitgroup", Module: concModule, About: "WaitGroup, Go, Wait",
+			Name: "conc.waitgroup", About: "WaitGroup, Go, Wait",
 			Fibonacci: func(_, n int) int { return bothConc.fibonacci(n) },
 			Sort:      func(_ int, items []int) { bothConc.sort(items) },
 		},
 		{
-			Name: "conc.iter", Module: concModule, About: "iter.Iterator, ForEach",
+			Name: "conc.iter", About: "iter.Iterator, ForEach",
 			Loop: func(limit int, items []float64, body Body) func() {
 				return func() { iter.Iterator[float64]{MaxGoroutines: limit}.ForEach(items, body.Item) }
 			},

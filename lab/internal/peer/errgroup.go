@@ -7,18 +7,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-const errgroupModule = "golang.org/x/sync"
-
 // errgroupPeers make a new group after each Wait: the documentation says not to reuse a group for other tasks.
 func errgroupPeers() []Peer {
-	plain := remade("errgroup", errgroupModule, "SetLimit, Go, Wait; a new group after each Wait", failing, newErrgroup, (*errgroup.Group).Wait)
+	plain := remade("errgroup", "SetLimit, Go, Wait; a new group after each Wait", failing, newErrgroup, (*errgroup.Group).Wait)
 	plain.Group, plain.Collect = openErrgroupGroup, collectErrgroup
 	plain.Fibonacci = func(_, n int) int { return fibonacciErrgroup(n) }
 	plain.Sort = func(_ int, items []int) { must(sortErrgroup(items)) }
 	return []Peer{
 		plain,
 		{
-			Name: "errgroup.context", Module: errgroupModule, About: "WithContext, SetLimit, Go, Wait; a new group after each Wait",
+			Name: "errgroup.context", About: "WithContext, SetLimit, Go, Wait; a new group after each Wait",
 			Set: func(limit int, task func()) Runner {
 				newGroup := func() *errgroup.Group {
 					group, _ := errgroup.WithContext(context.Background())
@@ -29,7 +27,7 @@ func errgroupPeers() []Peer {
 			},
 		},
 		{
-			Name: "errgroup.waitgroup", Module: errgroupModule,
+			Name:  "errgroup.waitgroup",
 			About: "SetLimit, Go of one group for good, and a WaitGroup that waits",
 			Open:  openErrgroupCounted,
 		},

@@ -8,7 +8,7 @@ import (
 
 func gopoolPeers() []Peer {
 	return []Peer{{
-		Name: "gopool", Module: "github.com/bytedance/gopkg",
+		Name:  "gopool",
 		About: "NewPool, Go, a WaitGroup; unbounded queue",
 		Open:  openGopool, Queued: unbounded(openGopool),
 		New: func(limit int) func() {

@@ -54,9 +54,6 @@ type Peer struct {
 	// dot and the form: "ants.func".
 	Name string
 
-	// Module is the path of the library's module, empty for the standard library.
-	Module string
-
 	// About says in a few words how the library is used.
 	About string
 
@@ -127,23 +124,21 @@ func All() []Peer {
 		workerpoolPeers(), gopoolPeers())
 }
 
-// Modules returns the module of each measured library, by the library's name, in the order of the tables.
-// Weir's own module is not among them.
-func Modules() []machine.Module {
-	var list []machine.Module
-	for _, p := range All() {
-		m := machine.Module{Library: LibraryOf(p.Name), Path: p.Module}
-		if m.Path != "" && m.Library != Weir && !slices.Contains(list, m) {
-			list = append(list, m)
-		}
-	}
-	// These libraries run no tasks of their own: the suites reuse, sharing, later and http use them directly.
-	return append(list, []machine.Module{
-		{Library: "bytebufferpool", Path: "github.com/valyala/bytebufferpool"}, {Library: "puddle", Path: "github.com/jackc/puddle/v2"},
-		{Library: "singleflight", Path: "golang.org/x/sync"}, {Library: "x-time", Path: "golang.org/x/time"},
-		{Library: "failsafe-go", Path: "github.com/failsafe-go/failsafe-go"},
-		{Library: "chi", Path: "github.com/go-chi/chi/v5"},
-	}...)
+// Modules are the modules of the measured libraries, in the order of the tables. Weir's own is not among them. The last six run
+// no tasks of their own: the suites reuse, sharing, later and http use them directly.
+var Modules = []machine.Module{
+	{Library: "errgroup", Path: "golang.org/x/sync"},
+	{Library: "conc", Path: "github.com/sourcegraph/conc"},
+	{Library: "ants", Path: "github.com/panjf2000/ants/v2"},
+	{Library: "pond", Path: "github.com/alitto/pond/v2"},
+	{Library: "workerpool", Path: "github.com/gammazero/workerpool"},
+	{Library: "gopool", Path: "github.com/bytedance/gopkg"},
+	{Library: "bytebufferpool", Path: "github.com/valyala/bytebufferpool"},
+	{Library: "puddle", Path: "github.com/jackc/puddle/v2"},
+	{Library: "singleflight", Path: "golang.org/x/sync"},
+	{Library: "x-time", Path: "golang.org/x/time"},
+	{Library: "failsafe-go", Path: "github.com/failsafe-go/failsafe-go"},
+	{Library: "chi", Path: "github.com/go-chi/chi/v5"},
 }
 
 // Find returns the peer of that name.

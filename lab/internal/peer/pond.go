@@ -6,8 +6,6 @@ import (
 	"github.com/alitto/pond/v2"
 )
 
-const pondModule = "github.com/alitto/pond/v2"
-
 // pondPeers use pond's default options. With pond's unbounded queue Submit never blocks, so Open and Queued
 // are the same.
 func pondPeers() []Peer {
@@ -15,12 +13,12 @@ func pondPeers() []Peer {
 		{
 			// Go is the only call that makes no future. The pool itself can be waited for only by stopping it
 			// for good.
-			Name: "pond", Module: pondModule, About: "NewPool, Go, a WaitGroup; unbounded queue",
+			Name: "pond", About: "NewPool, Go, a WaitGroup; unbounded queue",
 			Open: openPond, Queued: unbounded(openPond),
 			New: func(limit int) func() { return pond.NewPool(limit).StopAndWait },
 		},
 		{
-			Name: "pond.group", Module: pondModule,
+			Name:  "pond.group",
 			About: "NewGroup, Submit (SubmitErr with a context), Wait; a new group after each Wait, unbounded queue",
 			Open:  openPondGroup, Queued: unbounded(openPondGroup),
 			Group: func(ctx context.Context, limit int, work GroupWork) Runner {
@@ -32,7 +30,7 @@ func pondPeers() []Peer {
 			},
 		},
 		{
-			Name: "pond.result", Module: pondModule,
+			Name: "pond.result",
 			About: "NewResultPool, NewGroup, Submit, Wait: a number from each task; a new group after each Wait, " +
 				"unbounded queue",
 			Open: openPondResult, Queued: unbounded(openPondResult),

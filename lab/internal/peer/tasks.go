@@ -69,9 +69,9 @@ func openSets[F any, G interface{ Go(task F) }](task F, open func() G, wait func
 }
 
 // remade returns a peer of a library whose object is made anew after each Wait. form makes its tasks.
-func remade[F any, G interface{ Go(task F) }](name, module, about string, form func(task func()) F, open func(limit int) G, wait func(G) error) Peer {
+func remade[F any, G interface{ Go(task F) }](name, about string, form func(task func()) F, open func(limit int) G, wait func(G) error) Peer {
 	return Peer{
-		Name: name, Module: module, About: about,
+		Name: name, About: about,
 		Open: func(limit int, task func()) Runner {
 			return openSets(form(task), func() G { return open(limit) }, wait)
 		},

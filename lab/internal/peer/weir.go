@@ -10,24 +10,22 @@ import (
 	"github.com/64ed045f/weir/par"
 )
 
-const weirModule = "github.com/64ed045f/weir"
-
 func weirPeers() []Peer {
 	return []Peer{
 		{
-			Name: "weir.Pool", Module: weirModule, About: "New, Submit, Wait",
+			Name: "weir.Pool", About: "New, Submit, Wait",
 			Open:   func(limit int, task func()) Runner { return openWeir(limit, task) },
 			Queued: func(limit, n int, task func()) Runner { return openWeir(limit, task, weir.Queue(n)) },
 			New:    func(limit int) func() { return weir.New(limit).Close },
 		},
 		{
-			Name: "weir.FuncPool", Module: weirModule, About: "NewFunc, Invoke, Wait",
+			Name: "weir.FuncPool", About: "NewFunc, Invoke, Wait",
 			Open:   func(limit int, task func()) Runner { return openWeirFunc(limit, task) },
 			Queued: func(limit, n int, task func()) Runner { return openWeirFunc(limit, task, weir.Queue(n)) },
 			New:    func(limit int) func() { return weir.NewFunc(limit, func(int) {}).Close },
 		},
 		{
-			Name: "weir.Group", Module: weirModule, About: "NewGroup, Go, Wait",
+			Name: "weir.Group", About: "NewGroup, Go, Wait",
 			Open: func(limit int, task func()) Runner {
 				return openWeirGroup(context.Background(), limit, GroupWork{Same: member(task)})
 			},
@@ -49,7 +47,7 @@ func weirPeers() []Peer {
 			Sort:      sortWeir,
 		},
 		{
-			Name: "weir.PoolGroup", Module: weirModule, About: "Pool.Group, Go, Wait",
+			Name: "weir.PoolGroup", About: "Pool.Group, Go, Wait",
 			Set: func(limit int, task func()) Runner {
 				pool := weir.New(limit)
 				newGroup := func() *weir.Group { return pool.Group(context.Background()) }
@@ -59,7 +57,7 @@ func weirPeers() []Peer {
 			},
 		},
 		{
-			Name: "weir.errgroup", Module: weirModule, About: "errgroup of Weir's: SetLimit, Go, Wait",
+			Name: "weir.errgroup", About: "errgroup of Weir's: SetLimit, Go, Wait",
 			Set: func(limit int, task func()) Runner {
 				newGroup := func() *errgroup.Group {
 					group := new(errgroup.Group)
@@ -70,10 +68,10 @@ func weirPeers() []Peer {
 			},
 		},
 		{
-			Name: "weir.Results", Module: weirModule, About: "NewResults of a NewGroup, Go, Wait", Collect: collectWeir,
+			Name: "weir.Results", About: "NewResults of a NewGroup, Go, Wait", Collect: collectWeir,
 		},
 		{
-			Name: "weir.Range", Module: weirModule, About: "par.Range, a loop over the items in its body",
+			Name: "weir.Range", About: "par.Range, a loop over the items in its body",
 			Loop: func(limit int, items []float64, body Body) func() {
 				return func() {
 					par.Range(len(items), func(lo, hi int) {
@@ -86,7 +84,7 @@ func weirPeers() []Peer {
 			},
 		},
 		{
-			Name: "weir.Each", Module: weirModule, About: "par.Each over a slice of pointers to the items, made beforehand",
+			Name: "weir.Each", About: "par.Each over a slice of pointers to the items, made beforehand",
 			Loop: func(limit int, items []float64, body Body) func() {
 				pointers := make([]*float64, len(items))
 				for i := range items {
@@ -98,10 +96,10 @@ func weirPeers() []Peer {
 			},
 		},
 		{
-			Name: "weir.Stream", Module: weirModule, About: "par.Stream over a sequence", Stream: streamWeir,
+			Name: "weir.Stream", About: "par.Stream over a sequence", Stream: streamWeir,
 		},
 		{
-			Name: "weir.Sort", Module: weirModule, About: "par.Sort",
+			Name: "weir.Sort", About: "par.Sort",
 			Sort: func(limit int, items []int) { par.Sort(items, par.Limit(limit)) },
 		},
 	}

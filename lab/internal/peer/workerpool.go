@@ -4,7 +4,7 @@ import "github.com/gammazero/workerpool"
 
 func workerpoolPeers() []Peer {
 	return []Peer{{
-		Name: "workerpool", Module: "github.com/gammazero/workerpool",
+		Name:  "workerpool",
 		About: "New, Do, a WaitGroup; unbounded queue",
 		Open:  openWorkerpool, Queued: unbounded(openWorkerpool),
 		New: func(limit int) func() { return workerpool.New(limit).StopWait },
