@@ -83,10 +83,10 @@ type clients struct {
 	idle    []*client // the last one used is used again first
 	conns   int
 	waiting []time.Duration // due times of waiting requests, in order
-	pending int             // requests sent, or about to be sent
 	ended   bool            // no more requests come
-	done    chan struct{}   // closed when ended and nothing is pending
 	tally   tally
+
+	live sync.WaitGroup // requests sent, or about to be sent
 
 	dials *rate.Limiter
 }
@@ -95,7 +95,7 @@ type clients struct {
 func offer(o order, r *record.Result) error {
 	perSecond := opened * float64(o.Rate)
 	g := &clients{
-		order: o, done: make(chan struct{}), tally: tally{curve: make([]int, o.Points())},
+		order: o, tally: tally{curve: make([]int, o.Points())},
 		dials: rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond*(10*pace).Seconds()))),
 	}
 	var err error
@@ -120,9 +120,15 @@ func offer(o order, r *record.Result) error {
 		}
 		time.Sleep(max(g.due(k)-now, pace))
 	}
-	g.end()
+	g.mu.Lock()
+	g.ended = true
+	g.tally.unsent += len(g.waiting) // they are never sent
+	g.waiting = nil
+	g.mu.Unlock()
+	answered := make(chan struct{})
+	go func() { g.live.Wait(); close(answered) }()
 	select {
-	case <-g.done:
+	case <-answered:
 	case <-time.After(longestAnswer): // requests without an answer are lost
 	}
 	g.mu.Lock()
@@ -138,45 +144,47 @@ func (g *clients) due(k int) time.Duration {
 
 // send sends a request that is due, if there is a connection for it.
 func (g *clients) send(due, now time.Duration) {
-	g.mu.Lock()
-	last := len(g.idle) - 1
-	switch {
-	case last >= 0:
-		c := g.idle[last]
-		g.idle = g.idle[:last]
-		g.begins(c, due, now)
-		g.mu.Unlock()
-		c.write()
-	case now-due > g.Patience: // the load was too late to send it
-		g.tally.unsent++
-		g.mu.Unlock()
-	case g.mayDial():
-		g.conns++
-		c := &client{all: g}
-		g.begins(c, due, now)
-		g.mu.Unlock()
+	switch c, isNew := g.connection(due, now); {
+	case c == nil:
+	case isNew:
 		go c.open()
 	default:
-		g.waiting = append(g.waiting, due)
-		g.mu.Unlock()
+		c.write()
 	}
 }
 
-// mayDial reports whether one more connection may be opened now. A connection costs as much as several
+// connection returns a connection for a request that is due, or nil if it must wait, or is not sent at all.
+func (g *clients) connection(due, now time.Duration) (c *client, isNew bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch last := len(g.idle) - 1; {
+	case last >= 0:
+		c, g.idle = g.idle[last], g.idle[:last]
+	case now-due > g.Patience: // the load was too late to send it
+		g.tally.unsent++
+		return nil, false
+	case g.conns < g.Conns && g.dials.Allow():
+		g.conns++
+		c, isNew = &client{all: g}, true
+	default:
+		g.waiting = append(g.waiting, due)
+		return nil, false
+	}
+	g.begins(c, due, now)
+	if now < g.Length {
+		g.tally.lag = append(g.tally.lag, now-due)
+	}
+	return c, isNew
+}
+
+// opened is the largest share of requests for which a connection is opened. A connection costs as much as several
 // requests. Without a bound on the rate of new connections, so many of them would follow a short stall of the
 // machine that the stall would last.
-func (g *clients) mayDial() bool { return g.conns < g.Conns && g.dials.Allow() }
-
-// opened is the largest share of requests for which a connection is opened.
 const opened = 0.1
 
-// warmed returns how many connections are open when the load begins: several times as many requests as a
-// server with a limit may have.
-func (g *clients) warmed() int { return min(g.Conns, 10*g.Slots) }
-
-// warm opens the first connections.
+// warm opens the first connections: for several times as many requests as a server with a limit may have.
 func (g *clients) warm() error {
-	for range g.warmed() {
+	for range min(g.Conns, 10*g.Slots) {
 		c := &client{all: g}
 		if err := c.dial(); err != nil {
 			return err
@@ -193,10 +201,9 @@ func (g *clients) warm() error {
 // begins notes that a request is sent. The caller holds mu.
 func (g *clients) begins(c *client, due, now time.Duration) {
 	c.busy, c.due = true, due
-	g.pending++
+	g.live.Add(1)
 	if now < g.Length {
 		g.tally.sent++
-		g.tally.lag = append(g.tally.lag, now-due)
 	}
 }
 
@@ -209,8 +216,7 @@ func (g *clients) answered(c *client, status int, keep bool) (again, kept bool) 
 	g.tally.answered++
 	g.count(now, now-c.due, status)
 	c.busy = false
-	g.pending--
-	defer g.ends()
+	g.live.Done()
 	if !keep || g.ended {
 		g.conns--
 		return false, false
@@ -222,11 +228,7 @@ func (g *clients) answered(c *client, status int, keep bool) (again, kept bool) 
 			g.tally.unsent++
 			continue
 		}
-		c.busy, c.due = true, due
-		g.pending++
-		if now < g.Length {
-			g.tally.sent++
-		}
+		g.begins(c, due, now)
 		return true, true
 	}
 	g.idle = append(g.idle, c)
@@ -262,31 +264,9 @@ func (g *clients) broken(c *client) {
 		return
 	}
 	c.busy = false
-	g.pending--
+	g.live.Done()
 	if time.Since(g.start) < g.Length {
 		g.tally.broken++
-	}
-	g.ends()
-}
-
-// end notes that no more requests come. Waiting requests are never sent.
-func (g *clients) end() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.ended = true
-	g.tally.unsent += len(g.waiting)
-	g.waiting = nil
-	g.ends()
-}
-
-// ends closes done after the last request has ended. The caller holds mu.
-func (g *clients) ends() {
-	if g.ended && g.pending == 0 {
-		select {
-		case <-g.done:
-		default:
-			close(g.done)
-		}
 	}
 }
 

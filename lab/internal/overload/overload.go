@@ -100,8 +100,8 @@ func Run(ctx context.Context, command child.Command, setup Setup) (_ record.Resu
 	var load, server record.Result
 	both, ctx := errgroup.WithContext(ctx) // if one of the two fails, the other is killed
 	play := func(part string, procs int, into *record.Result) {
+		process := command(ctx, Flag, part, string(text))
 		both.Go(func() error {
-			process := command(ctx, Flag, part, string(text))
 			results, err := child.Results(process, procs)
 			if err != nil {
 				return fmt.Errorf("the %s: %w", part, err)
