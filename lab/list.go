@@ -29,12 +29,12 @@ func (o *options) showList(stdout io.Writer) error {
 		}
 	}
 	fmt.Fprintln(&text, "\npeers:")
+	about := map[string]string{}
+	for _, p := range peer.All() {
+		about[p.Name] = p.About
+	}
 	for _, name := range peerNames() {
-		about := ""
-		if p, err := peer.Find(name); err == nil {
-			about = p.About
-		}
-		fmt.Fprintf(&text, "  %s\t%s\n", name, about)
+		fmt.Fprintf(&text, "  %s\t%s\n", name, about[name])
 	}
 	to := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	if _, err := io.WriteString(to, text.String()); err != nil {

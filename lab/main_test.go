@@ -82,7 +82,7 @@ func TestARunKeepsRawResultsAndWritesTheReport(t *testing.T) {
 			t.Errorf("%s was not selected", what)
 		}
 	}
-	check.Equal(t, "command", f.Setting("command"), "go run ./lab -run '^dispatch/(newclose|loop)' -peer go,conc,weir.Pool -rounds 2")
+	check.Equal(t, "command", f.Setting("command"), "go run ./lab -run '^dispatch/(newclose|loop)' -peer go,conc,weir.Pool -rounds 2 -out "+dir)
 	for _, m := range peer.Modules { // a version is there if go.mod requires the module
 		contains(t, f.Setting("version-"+m.Library), m.Path+" v")
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/machine"
 	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
@@ -46,7 +45,6 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	file := record.File{Settings: settings}
 	to := record.NewWriter(raw, settings)
 	runner := run.Runner{
-		Command:   child.Itself,
 		Arguments: o.childArguments,
 		Temporary: temporary,
 		Keep: func(r record.Result) error {
@@ -74,20 +72,14 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	return errors.Join(stopped, err)
 }
 
-// command returns the command line as typed, except for the output folder, which does not concern readers of
-// the results.
+// command returns the command line, with quotes for a shell.
 func (o *options) command() string {
 	words := []string{"go run ./lab"}
-	for k := 0; k < len(o.args); k++ {
-		switch word := o.args[k]; {
-		case word == "-out" || word == "--out":
-			k++
-		case strings.HasPrefix(word, "-out=") || strings.HasPrefix(word, "--out="):
-		case strings.ContainsAny(word, " |()[]{}$*?&;<>\"\\^"):
-			words = append(words, "'"+word+"'") // quoted for a shell
-		default:
-			words = append(words, word)
+	for _, word := range o.args {
+		if strings.ContainsAny(word, " |()[]{}$*?&;<>\"\\^") {
+			word = "'" + word + "'"
 		}
+		words = append(words, word)
 	}
 	return strings.Join(words, " ")
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
-	"github.com/64ed045f/weir/par"
 )
 
 // weirPrograms have no program for anything made of several pools, which Weir does not have.
@@ -26,7 +25,7 @@ func weirPrograms() programs {
 		var tasks []func()
 		return pool{
 			submit: func(task func()) error { tasks = append(tasks, task); return nil },
-			wait:   func() error { return streamOf(tasks, par.Limit(limit)) },
+			wait:   func() error { return streamOf(tasks, limit) },
 		}
 	}
 	var keeping opener = func(limit int) pool {
@@ -63,11 +62,7 @@ func weirPrograms() programs {
 			return nil
 		},
 		"06": func(env Env) error {
-			if err := keeping.with(2, exits(true, "Wait of the group"))(env); err != nil {
-				return err
-			}
-			env.Step("a stream")
-			return exitedStream()
+			return errors.Join(keeping.with(2, exits(true, "Wait of the group"))(env), streamed.with(2, exits(true, "the end of a stream"))(env))
 		},
 		"07": func(Env) error {
 			g := weir.NewGroup(context.Background(), 2)

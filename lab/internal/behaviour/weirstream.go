@@ -3,11 +3,8 @@ package behaviour
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
-	"runtime"
 
-	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/par"
 )
 
@@ -32,35 +29,10 @@ func wideStream(tasks int, task, consume func(i int)) error {
 	return nil
 }
 
-// exitedStream is scenario 06 for a stream.
-func exitedStream() error {
-	exited, ended := 0, 0
-	exit := func(i int) {
-		if i < 2 {
-			runtime.Goexit()
-		}
-	}
-	for _, err := range numbers(4, exit, par.Limit(2), par.KeepGoing()) {
-		switch {
-		case err == nil:
-			ended++
-		case errors.Is(err, weir.ErrGoexit):
-			exited++
-		default:
-			return fmt.Errorf("the stream: %w", err)
-		}
-	}
-	return errors.Join(
-		count("tasks of the stream told to have exited", exited, 2),
-		count("other results of the stream", ended, 2))
-}
-
 // streamOf runs tasks in a stream, and waits for its end.
-func streamOf(tasks []func(), limit par.Option) error {
-	for _, err := range numbers(len(tasks), func(i int) { tasks[i]() }, limit) {
-		if err != nil {
-			return err
-		}
+func streamOf(tasks []func(), limit int) (failures error) {
+	for _, err := range numbers(len(tasks), func(i int) { tasks[i]() }, par.Limit(limit), par.KeepGoing()) {
+		failures = errors.Join(failures, err)
 	}
-	return nil
+	return failures
 }

@@ -45,10 +45,6 @@ func Programs() []Program {
 // returns no sums. Soon after ctx is done, Run returns the cause. It leaves no goroutine behind. The peer runs a task for each
 // file as soon as the walk has found the file.
 func (p Program) Run(ctx context.Context, root string, digesters int) (map[string][md5.Size]byte, error) {
-	form, err := peer.Find(p.peer)
-	if err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var mu sync.Mutex
@@ -72,9 +68,9 @@ func (p Program) Run(ctx context.Context, root string, digesters int) (map[strin
 		sums[path] = sum
 		return nil
 	}
-	tasks := open(ctx, form, digesters, task)
+	tasks := open(ctx, peer.Find(p.peer), digesters, task)
 	defer tasks.Close()
-	err = walk(ctx, root, func(path string) {
+	err := walk(ctx, root, func(path string) {
 		mu.Lock()
 		paths = append(paths, path)
 		mu.Unlock()

@@ -9,8 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -115,14 +113,4 @@ func TestWhatEndsARunCancelsWhatIsLeft(t *testing.T) {
 			})
 		}
 	}
-}
-
-func TestEveryLibraryHasAProgram(t *testing.T) {
-	var libraries []string
-	for _, p := range md5all.Programs() {
-		library, _, _ := strings.Cut(p.Name, ".")
-		libraries = append(libraries, library)
-	}
-	slices.Sort(libraries)
-	check.Equal(t, "libraries", strings.Join(slices.Compact(libraries), " "), "ants conc errgroup go gopool pond weir workerpool")
 }

@@ -141,14 +141,14 @@ var Modules = []machine.Module{
 	{Library: "chi", Path: "github.com/go-chi/chi/v5"},
 }
 
-// Find returns the peer of that name.
-func Find(name string) (Peer, error) {
+// Find returns the peer of that name. It panics if there is none.
+func Find(name string) Peer {
 	for _, p := range All() {
 		if p.Name == name {
-			return p, nil
+			return p
 		}
 	}
-	return Peer{}, fmt.Errorf("no peer is called %q", name)
+	panic(fmt.Sprintf("no peer is called %q", name))
 }
 
 // Alone ends the goroutines that other libraries start when they are imported: only ants starts any. Call

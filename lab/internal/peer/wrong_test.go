@@ -16,18 +16,10 @@ import (
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
 
-// right returns a peer that is right, and needs no library.
-func right(name string) peer.Peer {
-	p, err := peer.Find(name)
-	if err != nil {
-		panic(err)
-	}
-	return p
-}
-
+// Two peers that are right, and need no library.
 var (
-	plain     = right(peer.Go)
-	semaphore = right("semaphore")
+	plain     = peer.Find(peer.Go)
+	semaphore = peer.Find("semaphore")
 )
 
 // bent is a runner without a library, which is right as long as nothing is replaced.

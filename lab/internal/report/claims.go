@@ -107,8 +107,7 @@ func (c claim) table(tables []record.Table, usual int) (record.Table, string, bo
 func standings(tables []record.Table, short bool) [][]string {
 	usual := usualProcs(tables)
 	var rows [][]string
-	// A row that says "the same" follows the row that it refers to, and is about the same form of Weir. A
-	// library that wins on time with one form and on memory with another wins on neither.
+	// A row that says "the same" follows the row that it refers to, and is about the same form of Weir.
 	var previous, form string
 	for _, c := range claims(tables, usual) {
 		t, unit, ok := c.table(tables, usual)
@@ -157,7 +156,8 @@ func entry(c record.Cell, unit, name string, short bool) string {
 }
 
 // scores counts in how many settings Weir is ahead of the best of some rivals, equal, or behind, as the rows of a table, and says
-// where it is behind. The form of Weir that is best in the first unit stands for Weir in all units, as in [grid.addFeet].
+// where it is behind. The form of Weir that is best in the first unit stands for Weir in all units: a library that wins on time
+// with one form and on memory with another wins on neither.
 func scores(tables []record.Table) (rows [][]string, losses []string) {
 	rows = [][]string{{"", "Weir is ahead", "about equal", "behind", "too few rounds to tell"}}
 	for _, rivals := range []struct {
@@ -180,7 +180,7 @@ func scores(tables []record.Table) (rows [][]string, losses []string) {
 				}
 				weir, ok := best(t.Rows, firstUnit(t), isWeir)
 				over := compare(weir.Cells[unit], rival.Cells[unit])
-				at, verdict, loser := over.standing(), over.words(unit), withFigure(weir, unit)
+				at, verdict, loser := over.standing, over.words(unit), withFigure(weir, unit)
 				if !ok && slices.ContainsFunc(t.Rows, func(r record.Row) bool { return isWeir(r.Peer) }) {
 					at, verdict, loser = behind, "failed", "Weir"
 				}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	_ "embed" // the legend
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -11,16 +12,9 @@ import (
 )
 
 // legend says once how to read the tables.
-const legend = "★ marks the best of a column; in a table of servers, of a row. Figures are medians; ± is the interval in which the true " +
-	"median lies with 95 % confidence, ± ? means too few rounds for one. “2.0× slower” in a column “against go” says that the peer of " +
-	"this row takes twice the time of go; “about equal” that a Mann-Whitney U-test (alpha 0.05) does not tell the rounds of the two " +
-	"apart, or that the medians differ by less than 0.5 %. A ratio with “?” comes from fewer rounds than the test needs, four on each " +
-	"side, and is scored as nothing; figures that are the same in each of three rounds or more need no test. inplace is the work " +
-	"without any concurrency: a bound, not a competitor. Compared are time and peak memory; both are those of the form of Weir that is " +
-	"best on time. Not scored: what a task costs in addition to its work (cost), the scenarios (behaviour), the table of features, " +
-	"allocations and percentiles. Documents 000 to 004 are five published texts about " +
-	"goroutine pools, listed in lab/METHOD.md; their figures come from other machines and are never part of a ratio. rill, tunny, " +
-	"varmq and golang-queue are not measured."
+//
+//go:embed legend.txt
+var legend string
 
 // A document is a text in Markdown. Its methods escape what they are given: no name in a file of results can change the
 // structure of the document.

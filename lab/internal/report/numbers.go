@@ -130,74 +130,61 @@ func usable(c record.Cell) bool {
 	return c.Rounds > 0 && !math.IsNaN(c.Center) && !math.IsInf(c.Center, 0)
 }
 
-// A comparison compares one figure with another. Smaller is better.
-type comparison struct {
-	valid bool    // false if a ratio is impossible
-	known bool    // false if there are too few rounds to tell
-	equal bool    // no test distinguishes them, or the medians differ by less than 0.5 %
-	ratio float64 // how many times better; below 1 if it is worse
-}
-
-func compare(a, b record.Cell) comparison {
-	if !usable(a) || !usable(b) || a.Center < 0 || b.Center < 0 {
-		return comparison{}
-	}
-	differs, known := a.Differs(b)
-	c := comparison{valid: true, known: known, ratio: 1}
-	if a.Center != b.Center {
-		if a.Center == 0 || b.Center == 0 {
-			return comparison{}
-		}
-		c.ratio = b.Center / a.Center
-	}
-	c.equal = known && !differs || c.ratio > 0.995 && c.ratio < 1.005
-	return c
-}
-
 // A standing is what a comparison says of the first of the two.
 type standing int
 
 const (
-	incomparable standing = iota
-	open                  // too few rounds to tell
+	incomparable standing = iota // there is no ratio
+	open                         // too few rounds to tell
 	behind
-	equal
+	equal // no test distinguishes them, or the medians differ by less than 0.5 %
 	ahead
 )
 
-func (c comparison) standing() standing {
-	switch {
-	case !c.valid:
-		return incomparable
-	case !c.known:
-		return open
-	case c.equal:
-		return equal
-	case c.ratio < 1:
-		return behind
+// A comparison compares one figure with another. Smaller is better.
+type comparison struct {
+	standing standing
+	ratio    float64 // how many times better; below 1 if it is worse
+}
+
+func compare(a, b record.Cell) comparison {
+	if !usable(a) || !usable(b) || a.Center < 0 || b.Center < 0 || a.Center != b.Center && a.Center*b.Center == 0 {
+		return comparison{}
 	}
-	return ahead
+	ratio := 1.0
+	if a.Center != b.Center {
+		ratio = b.Center / a.Center
+	}
+	differs, known := a.Differs(b)
+	switch {
+	case !known:
+		return comparison{open, ratio}
+	case !differs || ratio > 0.995 && ratio < 1.005:
+		return comparison{equal, ratio}
+	case ratio < 1:
+		return comparison{behind, ratio}
+	}
+	return comparison{ahead, ratio}
 }
 
 // words describes the comparison so that it cannot be misread: "5.1× faster". It adds a question mark if the
-// comparison is not known.
+// comparison is open.
 func (c comparison) words(unit string) string {
-	if !c.valid {
-		return "—"
-	}
 	better, worse := "less", "more"
 	if kindOf(unit) == kindTime {
 		better, worse = "faster", "slower"
 	}
 	words := times(1/c.ratio) + " " + worse
-	switch {
-	case c.equal:
-		words = "about equal"
-	case c.ratio > 1:
+	if c.ratio > 1 {
 		words = times(c.ratio) + " " + better
 	}
-	if !c.known {
-		words += "?"
+	switch c.standing {
+	case incomparable:
+		return "—"
+	case equal:
+		return "about equal"
+	case open:
+		return words + "?"
 	}
 	return words
 }

@@ -3,7 +3,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,14 +31,10 @@ type experiment struct {
 // is reports whether the experiment is the one with this name in this suite.
 func (e experiment) is(suite, name string) bool { return e.suite == suite && e.name == name }
 
-// experiments sorts tables into experiments, and experiments by suite, in the order of their first measurement.
+// experiments sorts tables into experiments, in the order of their first measurement.
 func experiments(tables []record.Table) []experiment {
-	var suites []string
 	var list []experiment
 	for _, t := range tables {
-		if !slices.Contains(suites, t.Suite) {
-			suites = append(suites, t.Suite)
-		}
 		name := t.Experiment
 		if t.Suite == suiteBehaviour {
 			name = "scenarios"
@@ -51,9 +46,6 @@ func experiments(tables []record.Table) []experiment {
 		}
 		list[k].tables = append(list[k].tables, t)
 	}
-	slices.SortStableFunc(list, func(a, b experiment) int {
-		return cmp.Compare(slices.Index(suites, a.suite), slices.Index(suites, b.suite))
-	})
 	return list
 }
 

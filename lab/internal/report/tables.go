@@ -86,7 +86,6 @@ func plainGrid(t record.Table) grid {
 		})
 	}
 	g.addTheirs(t)
-	g.addFeet(t)
 	return g
 }
 
@@ -103,37 +102,6 @@ func (g *grid) addFailures(t record.Table) {
 	for _, r := range t.Rows {
 		if text := note(r.Notes, record.FailedNote); text != "" {
 			g.reasons = append(g.reasons, reason{r.Peer, paramsText(t.Params), fails, text})
-		}
-	}
-}
-
-// addFeet adds rows that say for each unit how Weir compares with the best other library, and with the means of the language:
-// a plain go statement, or a new object for each use. The form of Weir that is best in the first unit stands for Weir in all
-// units: a library that wins on time with one form and on memory with another wins on neither.
-func (g *grid) addFeet(t record.Table) {
-	weir, ok := best(t.Rows, firstUnit(t), isWeir)
-	if !ok {
-		return
-	}
-	for _, rival := range []struct {
-		name     string
-		competes func(string) bool
-	}{{"the best other", isOther}, {"go", isGo}, {"new", func(name string) bool { return name == peer.Made }}} {
-		found := false
-		words := make([]string, len(g.head))
-		for k, unit := range t.Units {
-			against, ok := best(t.Rows, unit, rival.competes)
-			if !ok {
-				continue
-			}
-			found = true
-			words[k] = compare(weir.Cells[unit], against.Cells[unit]).words(unit)
-			if against.Peer != rival.name {
-				words[k] += " (" + clean(against.Peer) + ")"
-			}
-		}
-		if found {
-			g.addRow("best Weir against "+rival.name, func(k int) string { return words[k] })
 		}
 	}
 }

@@ -38,9 +38,6 @@ func (t Turn) Time() time.Duration { return t.Experiment.Turn * time.Duration(le
 
 // Runner carries out plans.
 type Runner struct {
-	// Command starts the lab's own program again.
-	Command child.Command
-
 	// Arguments returns the arguments that make a process measure one contender of an experiment; see [Child].
 	Arguments func(id record.ID) []string
 
@@ -107,7 +104,7 @@ func (r *Runner) turn(ctx context.Context, t Turn) ([]record.Result, error) {
 		results = append(results, record.Result{ID: id, N: 1})
 	}
 	if observe := t.Contenders[0].Observe; observe != nil {
-		seen, err := observe(ctx, r.Command)
+		seen, err := observe(ctx)
 		results[0].Values, results[0].Notes = seen.Values, seen.Notes
 		return results, err
 	}
@@ -130,7 +127,7 @@ var errHung = errors.New("hung")
 func (r *Runner) measure(ctx context.Context, id record.ID, limit time.Duration) ([]record.Result, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errHung)
 	defer cancel()
-	results, err := child.Results(r.Command(limited, r.Arguments(id)...), id.Procs, "TMPDIR="+r.Temporary)
+	results, err := child.Results(child.Itself(limited, r.Arguments(id)...), id.Procs, "TMPDIR="+r.Temporary)
 	if errors.Is(context.Cause(limited), errHung) {
 		return nil, fmt.Errorf("no end after %v", limit)
 	}

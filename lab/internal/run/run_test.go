@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/internal/check"
-	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/noleak"
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/run"
@@ -87,7 +86,6 @@ func TestMain(m *testing.M) {
 // runner keeps no result, and calls before at the begin of each turn.
 func runner(t *testing.T, before func(turn run.Turn)) run.Runner {
 	return run.Runner{
-		Command:   child.Itself,
 		Arguments: func(id record.ID) []string { return []string{"-child", id.String()} },
 		Temporary: t.TempDir(),
 		Keep:      func(record.Result) error { return nil },

@@ -42,9 +42,9 @@ func observed(s Scale, scenario behaviour.Scenario, id record.ID) Experiment {
 	for _, library := range behaviour.Libraries() {
 		e.Contenders = append(e.Contenders, Contender{
 			Name: library,
-			Observe: func(ctx context.Context, command child.Command) (r record.Result, err error) {
+			Observe: func(ctx context.Context) (r record.Result, err error) {
 				program := func(ctx context.Context, args ...string) *exec.Cmd {
-					return command(ctx, append([]string{ProgramFlag}, args...)...)
+					return child.Itself(ctx, append([]string{ProgramFlag}, args...)...)
 				}
 				o, err := behaviour.Run(ctx, program, scenario, library, s.Full, s.Cores)
 				r.Add("ns/op", float64(o.Elapsed.Nanoseconds()))

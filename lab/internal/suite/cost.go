@@ -34,10 +34,7 @@ func curve(s Scale, procs, length, tasks int) Experiment {
 		Turn:  turn,
 	}
 	for _, name := range names {
-		p, err := peer.Find(name)
-		if err != nil {
-			panic(err)
-		}
+		p := peer.Find(name)
 		e.Contenders = append(e.Contenders, Contender{Name: name, Measure: func(m *Meter) {
 			r := p.Open(runtime.GOMAXPROCS(0), func() { roots(length) })
 			defer r.Close()

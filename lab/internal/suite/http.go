@@ -57,9 +57,9 @@ func overloads(s Scale, places int) Experiment {
 const JustEnough = peer.Go + ".1x"
 
 func overloaded(name string, setup overload.Setup, turn time.Duration) Contender {
-	return Contender{Name: name, Observe: func(ctx context.Context, command child.Command) (record.Result, error) {
+	return Contender{Name: name, Observe: func(ctx context.Context) (record.Result, error) {
 		limited, cancel := context.WithTimeout(ctx, 2*turn+30*time.Second)
 		defer cancel()
-		return overload.Run(limited, command, setup)
+		return overload.Run(limited, child.Itself, setup)
 	}}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
@@ -44,8 +43,8 @@ type Contender struct {
 	// Measure makes one measurement. It is called in a process of its own, and panics where that is impossible.
 	Measure func(m *Meter)
 
-	// Observe starts such processes itself, with command, and returns what it has measured, without an ID.
-	Observe func(ctx context.Context, command child.Command) (record.Result, error)
+	// Observe starts such processes itself, and returns what it has measured, without an ID.
+	Observe func(ctx context.Context) (record.Result, error)
 }
 
 // A Scale says how much to measure.
