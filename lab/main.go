@@ -77,7 +77,7 @@ func say(stderr io.Writer, format string, args ...any) {
 func (o *options) do(ctx context.Context, stdout, stderr io.Writer) error {
 	switch {
 	case o.child != "":
-		return run.Child(stdout, suite.Plan(o.scale()), o.child, o.target())
+		return run.Child(stdout, suite.Plan(o.Scale), o.child, o.target())
 	case o.list:
 		return o.showList(stdout)
 	case o.tables:

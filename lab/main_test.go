@@ -182,7 +182,7 @@ func TestFlagsThatSelectNothingAreRefused(t *testing.T) {
 		{[]string{"-nope"}, "not defined: -nope"},
 		{[]string{"-suite", "cost", "-peer", "conc"}, "no experiment fits"},
 		{[]string{"-run", "("}, "missing closing )"},
-		{[]string{"-rounds", "0"}, "must be at least 1, got 0"},
+		{[]string{"-rounds", "-1"}, "no fewer than 0 rounds, got -1"},
 		{[]string{"dispatch"}, `"dispatch" is no flag`},
 	} {
 		_, err := call(t, 2, c.args...)

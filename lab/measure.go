@@ -15,6 +15,7 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/report"
 	"github.com/64ed045f/weir/lab/internal/run"
+	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
 // rawName is the file of results in Go's benchmark format.
@@ -72,6 +73,27 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	return errors.Join(stopped, err)
 }
 
+// progress returns a function that is called at the beginning of each turn, and says for each experiment what runs and how long
+// is left: the expected time of the remaining turns, times the ratio of actual to expected time of the turns so far.
+func progress(screen io.Writer, plan []suite.Experiment) func(run.Turn) {
+	begin, now := time.Now(), ""
+	var expected, passed time.Duration // of the whole plan, and of the turns before this one
+	for _, e := range plan {
+		expected += took(e)
+	}
+	return func(t run.Turn) {
+		if text := name(t.Experiment.ID); text != now {
+			now = text
+			left := float64(expected - passed)
+			if passed > expected/50 {
+				left *= float64(time.Since(begin)) / float64(passed)
+			}
+			say(screen, "%3.0f %%, about %v left: %s", 100*float64(passed)/float64(expected), time.Duration(left).Round(time.Second), now)
+		}
+		passed += t.Time()
+	}
+}
+
 // command returns the command line, with quotes for a shell.
 func (o *options) command() string {
 	words := []string{"go run ./lab"}
@@ -85,7 +107,7 @@ func (o *options) command() string {
 }
 
 func (o *options) scaleName() string {
-	if o.full {
+	if o.Full {
 		return "full"
 	}
 	return "quick"

@@ -21,11 +21,9 @@ import (
 type options struct {
 	args []string // the whole command line, as typed
 
+	suite.Scale
 	suites, peers []string
 	run           *regexp.Regexp
-	full          bool
-	rounds        int
-	cores         int
 	out           string
 
 	list, tables bool
@@ -57,14 +55,9 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 		o.run, err = regexp.Compile(text)
 		return err
 	})
-	flags.BoolVar(&o.full, "full", false, "measure everything, in ten rounds: the results can be published. Takes hours")
-	flags.Func("rounds", "how many `turns` each peer has at each experiment, instead of the usual", func(text string) (err error) {
-		if o.rounds, err = strconv.Atoi(text); err == nil && o.rounds < 1 {
-			err = fmt.Errorf("must be at least 1, got %d", o.rounds)
-		}
-		return err
-	})
-	flags.IntVar(&o.cores, "cores", runtime.GOMAXPROCS(0), "how many `cores` count as all")
+	flags.BoolVar(&o.Full, "full", false, "measure everything, in ten rounds: the results can be published. Takes hours")
+	flags.IntVar(&o.Rounds, "rounds", 0, "how many `turns` each peer has at each experiment, instead of the usual")
+	flags.IntVar(&o.Cores, "cores", runtime.GOMAXPROCS(0), "how many `cores` count as all")
 	flags.StringVar(&o.out, "out", "", "the `folder` for the raw results, instead of a new one in lab-report")
 	flags.BoolVar(&o.list, "list", false, "list suites, experiments and peers, and measure nothing")
 	flags.StringVar(&o.from, "from", "", "measure nothing, and show the results in these raw `files`, separated by commas")
@@ -87,8 +80,8 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 
 // check refuses names that select nothing: a run without them would look complete.
 func (o *options) check() error {
-	if o.cores < 1 {
-		return fmt.Errorf("there must be at least 1 core, got %d", o.cores)
+	if o.Cores < 1 || o.Rounds < 0 {
+		return fmt.Errorf("there must be at least 1 core, got %d, and no fewer than 0 rounds, got %d", o.Cores, o.Rounds)
 	}
 	for _, name := range o.suites {
 		if !slices.Contains(suiteNames(), name) {
@@ -133,13 +126,9 @@ func peerNames() []string {
 // isCalled reports whether known is the peer called name, or belongs to the library called name.
 func isCalled(known, name string) bool { return known == name || peer.LibraryOf(known) == name }
 
-func (o *options) scale() suite.Scale {
-	return suite.Scale{Full: o.full, Cores: o.cores, Rounds: o.rounds}
-}
-
 // target returns how long the clock of one measurement runs, where the lab can choose that.
 func (o *options) target() time.Duration {
-	if o.full {
+	if o.Full {
 		return 100 * time.Millisecond
 	}
 	return 40 * time.Millisecond
@@ -148,7 +137,7 @@ func (o *options) target() time.Duration {
 // plan returns the experiments that the flags select.
 func (o *options) plan() []suite.Experiment {
 	var plan []suite.Experiment
-	for _, e := range suite.Plan(o.scale()) {
+	for _, e := range suite.Plan(o.Scale) {
 		if !o.selects(e.ID) {
 			continue
 		}
@@ -174,8 +163,8 @@ func name(id record.ID) string {
 
 // childArguments returns the arguments that make a process measure id at the same scale.
 func (o *options) childArguments(id record.ID) []string {
-	args := []string{"-child", id.String(), "-cores", strconv.Itoa(o.cores)}
-	if o.full {
+	args := []string{"-child", id.String(), "-cores", strconv.Itoa(o.Cores)}
+	if o.Full {
 		args = append(args, "-full")
 	}
 	return args

@@ -5,6 +5,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sync/atomic"
+
+	"github.com/64ed045f/weir/lab/internal/machine"
+	"github.com/64ed045f/weir/lab/internal/record"
 )
 
 const (
@@ -30,6 +33,22 @@ type contender struct {
 }
 
 var contenders = []contender{weirQueues, natsQueues, riverQueues, asynqQueues}
+
+// available returns the contenders whose servers are there, and the versions of these.
+func available(say func(format string, args ...any)) (list []contender, servers []record.Setting) {
+	for _, c := range contenders {
+		if c.server.name != "" {
+			version, err := c.server.version()
+			if err != nil {
+				say("without %s: %s is left out", c.server.name, c.name)
+				continue
+			}
+			servers = append(servers, record.Setting{Key: machine.VersionKey + c.server.name, Value: version})
+		}
+		list = append(list, c)
+	}
+	return list, servers
+}
 
 // queue is the interface of all contenders. Several goroutines may call all methods but close at once.
 type queue interface {

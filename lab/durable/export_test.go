@@ -14,13 +14,9 @@ var Durable = durable
 func Small(ctx context.Context, say func(format string, args ...any)) (results []record.Result, names []string, err error) {
 	r := runner{rounds: 1, tasks: 20, samples: 3, time: 20 * time.Millisecond, say: say}
 	r.keep = func(result record.Result) error { results = append(results, result); return nil }
-	for _, c := range contenders {
-		if c.server.name != "" {
-			if _, err := c.server.version(); err != nil {
-				continue
-			}
-		}
-		r.contenders, names = append(r.contenders, c), append(names, c.name)
+	r.contenders, _ = available(say)
+	for _, c := range r.contenders {
+		names = append(names, c.name)
 	}
 	err = r.run(ctx)
 	return results, names, err

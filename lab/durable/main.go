@@ -66,21 +66,13 @@ func durable(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return fmt.Errorf("rounds and tasks must be at least 1, and all arguments flags; got %q", args)
 	}
 	libraries := []machine.Module{{Library: "nats-server", Path: "github.com/nats-io/nats-server/v2"}}
-	var servers []record.Setting
+	contenders, servers := available(say)
 	for _, c := range contenders {
-		if c.server.name != "" {
-			version, err := c.server.version()
-			if err != nil {
-				say("without %s: %s is left out", c.server.name, c.name)
-				continue
-			}
-			servers = append(servers, record.Setting{Key: machine.VersionKey + c.server.name, Value: version})
-		}
-		r.contenders = append(r.contenders, c)
 		if c.module != "" {
 			libraries = append(libraries, machine.Module{Library: strings.ToLower(c.name), Path: c.module})
 		}
 	}
+	r.contenders = contenders
 	command := fmt.Sprintf("go run -C lab/durable . -rounds %d -tasks %d", r.rounds, r.tasks)
 	r.keep = record.NewWriter(stdout, append(machine.Settings(command, libraries), servers...)).Write
 	begin := time.Now()

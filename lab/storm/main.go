@@ -73,22 +73,16 @@ func picture(notes []note) (*plot.Plot, error) {
 		last.faults, last.second, last.put, last.missing, last.again)
 	p.X.Label.Text, p.Y.Label.Text, p.Y.Min = "seconds", "messages", 0
 	p.Legend.Top, p.Legend.Left = true, true
-	perSecond := func(of func(note) float64) func(before, n note) float64 {
-		return func(before, n note) float64 { return (of(n) - of(before)) / max(0.1, n.second-before.second) }
+	var put, done, missing, again plotter.XYs
+	var before note
+	for _, n := range notes {
+		seconds := max(0.1, n.second-before.second)
+		put = append(put, plotter.XY{X: n.second, Y: (n.put - before.put) / seconds})
+		done = append(done, plotter.XY{X: n.second, Y: (n.done - before.done) / seconds})
+		missing = append(missing, plotter.XY{X: n.second, Y: n.missing / 10})
+		again = append(again, plotter.XY{X: n.second, Y: n.again})
+		before = n
 	}
-	var lines []any
-	add := func(name string, of func(before, n note) float64) {
-		var points plotter.XYs
-		var before note
-		for _, n := range notes {
-			points = append(points, plotter.XY{X: n.second, Y: of(before, n)})
-			before = n
-		}
-		lines = append(lines, name, points)
-	}
-	add("put per second", perSecond(func(n note) float64 { return n.put }))
-	add("done per second", perSecond(func(n note) float64 { return n.done }))
-	add("put and not done yet, in tens", func(_, n note) float64 { return n.missing / 10 })
-	add("done again, in all", func(_, n note) float64 { return n.again })
-	return p, plotutil.AddLines(p, lines...)
+	return p, plotutil.AddLines(p, "put per second", put, "done per second", done,
+		"put and not done yet, in tens", missing, "done again, in all", again)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ type Outcome struct {
 // and exit with the result of Child. full lets the program take its time; procs is its GOMAXPROCS.
 //
 // An error means that there is no verdict: ctx ended, or the process could not be started.
-func Run(ctx context.Context, command child.Command, scenario Scenario, library string, full bool, procs int) (Outcome, error) {
+func Run(ctx context.Context, command func(ctx context.Context, args ...string) *exec.Cmd, scenario Scenario, library string, full bool, procs int) (Outcome, error) {
 	if scenario.Programs[library] == nil {
 		return Outcome{Verdict: NotOffered}, nil
 	}
@@ -147,7 +148,7 @@ func listen(stdout io.Reader, progress func()) map[string]string {
 // Child runs the library's program for the scenario or feature in this process, and reports the outcome on
 // the standard output. It returns the exit status of the process, which should end at once.
 func Child(scenarioID, library string) int {
-	for _, s := range append(Scenarios(), Features()...) {
+	for _, s := range all() {
 		if program := s.Programs[library]; s.ID == scenarioID && program != nil {
 			peer.Alone(library) // with the timers of ants, the runtime could not detect a deadlock
 			return Perform(program)

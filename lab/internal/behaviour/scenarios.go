@@ -11,6 +11,7 @@ package behaviour
 import (
 	_ "embed" // the questions
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,33 +78,30 @@ const (
 var questions string
 
 // Scenarios returns the situations.
-func Scenarios() []Scenario { return withPrograms(func(id string) bool { return id[0] <= '9' }) }
+func Scenarios() []Scenario {
+	return slices.DeleteFunc(all(), func(s Scenario) bool { return s.ID[0] > '9' })
+}
 
 // Features returns the five columns that the survey compares.
-func Features() []Scenario { return withPrograms(func(id string) bool { return id[0] > '9' }) }
+func Features() []Scenario {
+	return slices.DeleteFunc(all(), func(s Scenario) bool { return s.ID[0] <= '9' })
+}
 
-// withPrograms returns the scenarios whose IDs are wanted.
-func withPrograms(wanted func(id string) bool) []Scenario {
-	all := map[string]programs{}
-	for _, l := range libraries {
-		all[l.name] = l.programs()
-	}
-	var scenarios []Scenario
+// all returns the situations and the features. It panics if a library has a program for what is neither.
+func all() (list []Scenario) {
 	for line := range strings.Lines(questions) {
 		parts := strings.Split(strings.TrimSpace(line), " | ")
-		if !wanted(parts[0]) {
-			continue
-		}
 		s := Scenario{ID: parts[0], Title: parts[1], Want: parts[2], Limit: hung, Programs: make(map[string]func(Env) error)}
 		if s.ID == first {
 			s.Limit = 2 * hung
 		}
-		for name, programs := range all {
-			if program := programs[s.ID]; program != nil {
-				s.Programs[name] = program
-			}
-		}
-		scenarios = append(scenarios, s)
+		list = append(list, s)
 	}
-	return scenarios
+	for _, l := range libraries {
+		for id, program := range l.programs() {
+			k := slices.IndexFunc(list, func(s Scenario) bool { return s.ID == id })
+			list[k].Programs[l.name] = program
+		}
+	}
+	return list
 }

@@ -16,12 +16,8 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// A Command makes a command that runs this same program again, with other arguments. When ctx is done, the
-// process is killed.
-type Command func(ctx context.Context, args ...string) *exec.Cmd
-
-// Itself is the Command of the lab and of its tests. The process gets no other signals that are meant for
-// this process.
+// Itself makes a command that runs this same program again, with other arguments. When ctx is done, the process is killed; it
+// gets no other signals that are meant for this process.
 func Itself(ctx context.Context, args ...string) *exec.Cmd {
 	path, err := os.Executable()
 	if err != nil {

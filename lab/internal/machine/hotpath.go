@@ -39,27 +39,22 @@ func Root() (string, error) {
 // HotPath returns a short digest of Weir's hot path. The figures of a run hold only for code with the same
 // digest. White space and comments do not count, but directives to the compiler do.
 func HotPath(root string) (string, error) {
-	list := exec.Command("go", append([]string{"list", "-deps", "-f", "{{with .Module}}{{if .Main}}{{$.Dir}}{{end}}{{end}}"}, measured...)...)
+	const ofMain = "{{with .Module}}{{if .Main}}{{range $.GoFiles}}{{$.Dir}}/{{.}}\n{{end}}{{range $.IgnoredGoFiles}}{{$.Dir}}/{{.}}\n{{end}}{{end}}{{end}}"
+	list := exec.Command("go", append([]string{"list", "-deps", "-f", ofMain}, measured...)...)
 	list.Dir = root
 	list.Env = append(os.Environ(), "GOWORK=off", "PWD="+root)
-	folders, err := list.Output()
+	names, err := list.Output()
 	if err != nil {
 		return "", fmt.Errorf("the packages of %s: %w", root, err)
 	}
 	var files []string
-	for folder := range strings.Lines(string(folders)) {
-		found, err := filepath.Glob(filepath.Join(strings.TrimSpace(folder), "*.go"))
+	for name := range strings.Lines(string(names)) {
+		relative, err := filepath.Rel(root, strings.TrimSpace(name))
 		if err != nil {
 			return "", err
 		}
-		for _, name := range found {
-			relative, err := filepath.Rel(root, name)
-			if err != nil {
-				return "", err
-			}
-			if !strings.HasSuffix(name, "_test.go") {
-				files = append(files, filepath.ToSlash(relative))
-			}
+		if relative != "." && !strings.HasSuffix(relative, "_test.go") {
+			files = append(files, filepath.ToSlash(relative))
 		}
 	}
 	slices.Sort(files)

@@ -86,8 +86,8 @@ func (o order) told(what string) (string, error) {
 	}
 }
 
-// Run starts a server and its load by command, with [Flag] and the arguments of [Child], and returns their figures.
-func Run(ctx context.Context, command child.Command, setup Setup) (_ record.Result, err error) {
+// Run starts this program again as a server and as its load, with [Flag] and the arguments of [Child], and returns their figures.
+func Run(ctx context.Context, setup Setup) (_ record.Result, err error) {
 	folder, err := os.MkdirTemp("", "weir-lab-")
 	if err != nil {
 		return record.Result{}, err
@@ -100,7 +100,7 @@ func Run(ctx context.Context, command child.Command, setup Setup) (_ record.Resu
 	var load, server record.Result
 	both, ctx := errgroup.WithContext(ctx) // if one of the two fails, the other is killed
 	play := func(part string, procs int, into *record.Result) {
-		process := command(ctx, Flag, part, string(text))
+		process := child.Itself(ctx, Flag, part, string(text))
 		both.Go(func() error {
 			results, err := child.Results(process, procs)
 			if err != nil {

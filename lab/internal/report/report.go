@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
@@ -49,20 +47,14 @@ func experiments(tables []record.Table) []experiment {
 	return list
 }
 
-// about returns the sentence that describes one operation of the experiment; "" for features, each of which has its own.
+// about describes one operation of the experiment; it is "" for features, each of which has its own.
 func (e experiment) about() string {
 	for _, known := range suite.Plan(suite.Scale{Full: true, Cores: 2}) {
 		if known.ID.Suite == e.suite && known.ID.Experiment == e.name && !e.is(suiteSurvey, "feature") {
-			return sentence(known.About)
+			return "What is measured: " + known.About + "."
 		}
 	}
 	return ""
-}
-
-// sentence makes a sentence of a phrase from a list.
-func sentence(s string) string {
-	first, size := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(first)) + strings.TrimSuffix(s[size:], ".") + "."
 }
 
 // split makes an experiment of each value of a parameter.

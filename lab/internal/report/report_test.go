@@ -34,8 +34,6 @@ var made = map[string]func(f record.File) string{
 		for _, chapter := range chapters(f)[2:] {
 			if _, body, ok := strings.Cut(chapter, "\n### "); ok {
 				text += "### " + body
-			} else if _, body, ok := strings.Cut(chapter, "library that has the feature.\n\n"); ok {
-				text += body
 			}
 		}
 		return text

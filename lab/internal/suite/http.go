@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/overload"
 	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
@@ -60,6 +59,6 @@ func overloaded(name string, setup overload.Setup, turn time.Duration) Contender
 	return Contender{Name: name, Observe: func(ctx context.Context) (record.Result, error) {
 		limited, cancel := context.WithTimeout(ctx, 2*turn+30*time.Second)
 		defer cancel()
-		return overload.Run(limited, child.Itself, setup)
+		return overload.Run(limited, setup)
 	}}
 }
