@@ -138,7 +138,7 @@ func (o *options) target() time.Duration {
 func (o *options) plan() []suite.Experiment {
 	var plan []suite.Experiment
 	for _, e := range suite.Plan(o.Scale) {
-		if !o.selects(e.ID) {
+		if len(o.suites) > 0 && !slices.Contains(o.suites, e.ID.Suite) || o.run != nil && !o.run.MatchString(name(e.ID)) {
 			continue
 		}
 		e.Contenders = slices.DeleteFunc(e.Contenders, func(c suite.Contender) bool {
@@ -149,11 +149,6 @@ func (o *options) plan() []suite.Experiment {
 		}
 	}
 	return plan
-}
-
-func (o *options) selects(id record.ID) bool {
-	return (len(o.suites) == 0 || slices.Contains(o.suites, id.Suite)) &&
-		(o.run == nil || o.run.MatchString(name(id)))
 }
 
 // name returns the name of the experiment on the command line and in lists.

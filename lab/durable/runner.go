@@ -44,19 +44,15 @@ type experiment struct {
 
 func (r *runner) experiments() (list []experiment) {
 	param := func(key string, n int) record.Setting { return record.Setting{Key: key, Value: strconv.Itoa(n)} }
-	for _, always := range []bool{false, true} {
+	for _, sync := range []string{"lazy", "always"} {
 		for _, e := range []experiment{
 			{name: "put", params: []record.Setting{param(puttersKey, 1)}},
 			{name: "put", params: []record.Setting{param(puttersKey, 64)}},
 			{name: "batch", params: []record.Setting{param("messages", atOnce)}, forms: true},
 			{name: "serve", params: []record.Setting{param("waiting", r.tasks)}, waits: r.tasks},
 		} {
-			e.always = always
-			sync := record.Setting{Key: "sync", Value: "lazy"}
-			if always {
-				sync.Value = "always"
-			}
-			e.params = append(e.params, sync)
+			e.always = sync == "always"
+			e.params = append(e.params, record.Setting{Key: "sync", Value: sync})
 			list = append(list, e)
 		}
 	}

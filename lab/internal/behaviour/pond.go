@@ -112,29 +112,29 @@ func pondPrograms() programs {
 			return err
 		},
 		"14": func(env Env) error {
-			// Both a group and a pool can be given a context.
-			cancelled := func(open func(ctx context.Context) pond.TaskGroup) error {
+			for _, given := range []struct {
+				to   string
+				open func(ctx context.Context) pond.TaskGroup
+			}{
+				{"group", func(ctx context.Context) pond.TaskGroup { return pond.NewPool(4).NewSubpool(2).NewGroupContext(ctx) }},
+				{"pool", func(ctx context.Context) pond.TaskGroup {
+					return pond.NewPool(4, pond.WithContext(ctx)).NewSubpool(2).NewGroup()
+				}},
+			} {
 				ctx, cancel := context.WithCancel(context.Background())
 				defer cancel()
-				group := open(ctx)
+				group := given.open(ctx)
 				for range 8 {
 					group.Submit(func() { <-group.Context().Done() })
 				}
 				time.Sleep(settled)
 				cancel()
-				return returned("Wait", group.Wait(), context.Canceled)
+				env.Step("Wait of the group, with a context given to the %s", given.to)
+				if err := returned("Wait", group.Wait(), context.Canceled); err != nil {
+					return err
+				}
 			}
-			env.Step("Wait of the group, with a context given to the group")
-			err := cancelled(func(ctx context.Context) pond.TaskGroup {
-				return pond.NewPool(4).NewSubpool(2).NewGroupContext(ctx)
-			})
-			if err != nil {
-				return err
-			}
-			env.Step("Wait of the group, with a context given to the pool")
-			return cancelled(func(ctx context.Context) pond.TaskGroup {
-				return pond.NewPool(4, pond.WithContext(ctx)).NewSubpool(2).NewGroup()
-			})
+			return nil
 		},
 		"15": func(env Env) error {
 			p := pond.NewPool(1, pond.WithQueueSize(0), pond.WithNonBlocking(true))

@@ -28,14 +28,11 @@ func Itself(ctx context.Context, args ...string) *exec.Cmd {
 	return command
 }
 
-// Prepare sets the command's environment. It starts from the command's own environment, or from this process's
-// if the command has none. It removes variables that change Go's runtime, because the results would not show
-// them, and adds GOMAXPROCS and more. If another process holds the output open, the lab does not wait for it.
+// Prepare sets the command's environment: that of this process, without the variables that change Go's runtime, because the
+// results would not show them, and with GOMAXPROCS and more. If another process holds the output open, the lab does not wait
+// for it.
 func Prepare(cmd *exec.Cmd, procs int, more ...string) {
-	if cmd.Env == nil {
-		cmd.Env = os.Environ()
-	}
-	cmd.Env = slices.DeleteFunc(cmd.Env, func(variable string) bool {
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
 		return slices.Contains([]string{"GOGC", "GOMEMLIMIT", "GODEBUG", "GOTRACEBACK"}, name)
 	})

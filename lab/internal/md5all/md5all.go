@@ -26,19 +26,17 @@ type Program struct {
 	peer string
 }
 
-// Programs returns all programs, in the order of the tables.
-func Programs() []Program {
-	return []Program{
-		{"weir", "weir.Group"},
-		{"go", "semaphore"},
-		{"errgroup", "errgroup"},
-		{"conc.pool", "conc.context"},
-		{"conc.stream", "conc.stream"},
-		{"ants", "ants.generic"},
-		{"pond", "pond.group"},
-		{"workerpool", "workerpool"},
-		{"gopool", "gopool"},
-	}
+// Programs are all programs, in the order of the tables.
+var Programs = []Program{
+	{"weir", "weir.Group"},
+	{"go", "semaphore"},
+	{"errgroup", "errgroup"},
+	{"conc.pool", "conc.context"},
+	{"conc.stream", "conc.stream"},
+	{"ants", "ants.generic"},
+	{"pond", "pond.group"},
+	{"workerpool", "workerpool"},
+	{"gopool", "gopool"},
 }
 
 // Run returns the sums of the regular files below root, by path. It digests at most digesters files at once. With an error it

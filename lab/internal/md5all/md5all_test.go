@@ -23,7 +23,7 @@ type program = func(ctx context.Context, root string) (map[string][md5.Size]byte
 
 // each runs f for every program with several numbers of digesters.
 func each(t *testing.T, f func(t *testing.T, run program)) {
-	for _, p := range md5all.Programs() {
+	for _, p := range md5all.Programs {
 		for _, digesters := range []int{1, 2, 20} {
 			t.Run(fmt.Sprintf("%s/%d", p.Name, digesters), func(t *testing.T) {
 				f(t, func(ctx context.Context, root string) (map[string][md5.Size]byte, error) {
@@ -85,7 +85,7 @@ func TestARunThatCannotBeginEndsAtOnce(t *testing.T) {
 func TestWhatEndsARunCancelsWhatIsLeft(t *testing.T) {
 	root, _ := tree(t)
 	stop := errors.New("stop")
-	for _, p := range md5all.Programs() {
+	for _, p := range md5all.Programs {
 		for name, c := range map[string]struct {
 			at, most int64 // files: the one that ends the run, and those that may be tried in all
 			end      func(cancel context.CancelCauseFunc) error

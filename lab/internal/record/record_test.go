@@ -60,14 +60,6 @@ func TestANoteOfSeveralLinesBecomesOne(t *testing.T) {
 	}
 }
 
-func TestAResultWithoutAValueIsRefused(t *testing.T) {
-	r := result("go", 1)
-	r.Values = nil
-	if err := record.Write(new(bytes.Buffer), record.File{Results: []record.Result{r}}); err == nil {
-		t.Error("no error")
-	}
-}
-
 func TestAFileThatIsNotTheLabsIsAnError(t *testing.T) {
 	for _, text := range []string{
 		"",

@@ -29,27 +29,19 @@ type Cell struct {
 // with alpha 0.05, which assumes nothing about the distribution. Figures that are the same in each round
 // differ if their values do. known is false if there are too few rounds.
 func (c Cell) Differs(other Cell) (differs, known bool) {
-	if c.exact() && other.exact() {
+	rounds := min(c.Rounds, other.Rounds)
+	switch {
+	case rounds >= exactRounds && c.constant() && other.constant():
 		return c.Center != other.Center, true
-	}
-	if !c.testable() || !other.testable() {
+	case rounds < testedRounds || slices.ContainsFunc(slices.Concat(c.sample.Values, other.sample.Values), math.IsNaN):
 		return false, false
 	}
 	test := benchmath.AssumeNothing.Compare(c.sample, other.sample)
 	return test.P <= test.Alpha, true
 }
 
-// exact reports whether the figure was the same in each of enough rounds.
-func (c Cell) exact() bool {
-	return c.has(exactRounds) && c.sample.Values[0] == c.sample.Values[c.Rounds-1]
-}
-
-// testable reports whether there are enough rounds for the U-test.
-func (c Cell) testable() bool {
-	return c.has(testedRounds) && !slices.ContainsFunc(c.sample.Values, math.IsNaN)
-}
-
-func (c Cell) has(rounds int) bool { return c.sample != nil && c.Rounds >= rounds }
+// constant reports whether the figure was the same in each round.
+func (c Cell) constant() bool { return c.sample.Values[0] == c.sample.Values[c.Rounds-1] }
 
 // A Row is one peer of a table.
 type Row struct {

@@ -34,17 +34,10 @@ func claims(tables []record.Table, usual int) []claim {
 		{work: "empty task, limit 2", at: "dispatch/empty/limit=2/producers=1"},
 		{work: "empty task, limit " + grouped("50000"), at: "dispatch/empty/limit=50000/producers=1"},
 	}
-	var measured []int
 	for _, t := range tables {
-		if t.Suite == "dispatch" && t.Experiment == "empty" {
-			measured = append(measured, t.Procs)
-		}
-	}
-	slices.Sort(measured)
-	for _, procs := range slices.Compact(measured) {
-		if procs != usual {
+		if t.Is("dispatch/empty/limit=64/producers=1") && t.Procs != usual {
 			list = append(list, claim{
-				work: fmt.Sprintf("empty task, limit 64, GOMAXPROCS %d", procs), at: "dispatch/empty/limit=64/producers=1", procs: procs,
+				work: fmt.Sprintf("empty task, limit 64, GOMAXPROCS %d", t.Procs), at: "dispatch/empty/limit=64/producers=1", procs: t.Procs,
 			})
 		}
 	}
@@ -170,7 +163,7 @@ func scores(tables []record.Table) (rows [][]string, losses []string) {
 		}{{"Time", timeUnit}, {"Peak memory", memoryUnit}} {
 			counts := map[standing]int{}
 			for _, t := range tables {
-				if t.Suite == suiteBehaviour || t.Suite == suiteCost || t.Suite == suiteSurvey && t.Experiment == "feature" {
+				if at := experimentOf(t); at == scenarios || at == features || at == costCurve {
 					continue
 				}
 				unit := what.unitOf(t)
@@ -186,8 +179,8 @@ func scores(tables []record.Table) (rows [][]string, losses []string) {
 				}
 				counts[at]++
 				if at == behind {
-					losses = append(losses, fmt.Sprintf("%s: %s/%s, %s, %s: %s, %s",
-						verdict, clean(t.Suite), clean(t.Experiment), paramsText(t.Params), unitTitle(unit), loser, withFigure(rival, unit)))
+					losses = append(losses, fmt.Sprintf("%s: %s, %s, %s: %s, %s",
+						verdict, experimentOf(t), paramsText(t.Params), unitTitle(unit), loser, withFigure(rival, unit)))
 				}
 			}
 			if len(counts) > 0 {

@@ -15,18 +15,18 @@ import (
 
 // overheadGrids show for each GOMAXPROCS, by length of task, the ratio of each peer's time to that of the work in place. Of each
 // length the table with the most tasks counts, where the start weighs least.
-func overheadGrids(e experiment) (list []grid) {
+func overheadGrids(tables []record.Table) (list []grid) {
 	tasks := func(t record.Table) int {
 		n, _ := strconv.Atoi(t.Param("tasks"))
 		return n
 	}
-	for _, part := range split(e, record.ProcsKey) {
-		g := newPeerGrid(part.tables)
-		g.params = paramText(record.ProcsKey, part.tables[0].Param(record.ProcsKey))
+	for _, part := range sets(tables, byParam(record.ProcsKey)) {
+		g := newPeerGrid(part)
+		g.params = paramText(record.ProcsKey, part[0].Param(record.ProcsKey))
 		g.notes = []string{"Time of a task over the work in place, at the largest number of tasks measured for each length: " +
 			"1× is the work alone, one after the other; below it, the cores share the work."}
-		for _, set := range split(part, "roots") {
-			t := slices.MaxFunc(set.tables, func(a, b record.Table) int { return cmp.Compare(tasks(a), tasks(b)) })
+		for _, set := range sets(part, byParam("roots")) {
+			t := slices.MaxFunc(set, func(a, b record.Table) int { return cmp.Compare(tasks(a), tasks(b)) })
 			unit := firstUnit(t)
 			alone := t.Row(peer.InPlace).Cells[unit]
 			name := fmt.Sprintf("%s: %s in place", paramText("roots", t.Param("roots")), figure(alone.Center, unit))
@@ -51,7 +51,7 @@ func Lengths(file record.File) string {
 	peers := []string{peer.InPlace, "go", "weir.Pool"}
 	var rows [][]string
 	for _, t := range record.Tables(file.Results) {
-		if t.Suite != suiteCost || t.Param("tasks") != lengthTasks {
+		if experimentOf(t) != costCurve || t.Param("tasks") != lengthTasks {
 			continue
 		}
 		cells := []string{t.Param("roots")}

@@ -31,14 +31,14 @@ func New(file record.File) string {
 	d.heading(1, cmp.Or(join([]string{setting("cpu"), setting("go-version"), setting("date")}, " · "), "Results"))
 	d.summary(tables)
 	previous := ""
-	for _, e := range experiments(tables) {
-		if e.suite != previous {
-			d.suite(e.suite)
+	for _, set := range sets(tables, experimentOf) {
+		if set[0].Suite != previous {
+			d.suite(set[0].Suite)
 		}
-		previous = e.suite
-		d.heading(3, e.suite+"/"+e.name)
-		d.say(e.about())
-		for _, g := range grids(e) {
+		previous = set[0].Suite
+		d.heading(3, experimentOf(set[0]))
+		d.say(about(set[0]))
+		for _, g := range grids(set) {
 			d.grid(g)
 		}
 	}

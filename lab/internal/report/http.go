@@ -23,17 +23,8 @@ func httpGrids(tables []record.Table) (list []grid) {
 			}
 			g.addRow(unitTitle(unit), func(k int) string { return figureCell(t, t.Rows[k].Peer, unit, top) })
 		}
-		for _, c := range []struct{ key, name string }{{"good-curve", "good, in the course of the last round"}, {"memory-curve", "memory, in the course of the last round"}} {
-			most := 0.0
-			for _, r := range t.Rows {
-				for _, point := range curveOf(r, c.key) {
-					most = max(most, point[1])
-				}
-			}
-			if most > 0 {
-				g.addRow(c.name, func(k int) string { return drawn(curveOf(t.Rows[k], c.key), most) })
-			}
-		}
+		g.addCourse("good, in the course of the last round", t, "good-curve")
+		g.addCourse("memory, in the course of the last round", t, "memory-curve")
 		list = append(list, g)
 	}
 	list[len(list)-1].notes = httpNotes
@@ -47,8 +38,18 @@ var httpNotes = []string{
 	"Lost are requests that the server has let in and not answered, its shutdown under load included. Growth is the most memory in the second half, over that in the first.",
 }
 
-func curveOf(r record.Row, key string) record.Curve {
-	return record.ParseCurve(record.Find(r.Notes, key))
+// addCourse adds a row that draws the curve of each server, if there is any.
+func (g *grid) addCourse(name string, t record.Table, key string) {
+	curves, most := make([]record.Curve, len(t.Rows)), 0.0
+	for k, r := range t.Rows {
+		curves[k] = record.ParseCurve(record.Find(r.Notes, key))
+		for _, point := range curves[k] {
+			most = max(most, point[1])
+		}
+	}
+	if most > 0 {
+		g.addRow(name, func(k int) string { return drawn(curves[k], most) })
+	}
 }
 
 // drawn returns a column for each point of the curve. The highest stands for most.

@@ -86,11 +86,11 @@ func origin(file record.File, tables []record.Table) string {
 // Behaviour returns the table of scenarios, and of what each library does in them. It is empty if the file
 // has no scenarios.
 func Behaviour(file record.File) string {
-	scenarios, ok := find(file, suiteBehaviour, "scenarios")
-	if !ok {
+	tables := find(file, scenarios)
+	if len(tables) == 0 {
 		return ""
 	}
-	g := behaviourGrid(scenarios)
+	g := behaviourGrid(tables)
 	text := g.markdown("scenario") + fmt.Sprintf("\n✓ passes, – does not offer it. %s.\n", escapeMarkdown(origin(file, nil)))
 	for _, r := range g.reasons {
 		if r.verdict == unmeasured {
@@ -103,21 +103,12 @@ func Behaviour(file record.File) string {
 
 // Features returns the table of features by library. It is empty if the file has none.
 func Features(file record.File) string {
-	features, ok := find(file, suiteSurvey, "feature")
-	if !ok {
-		return ""
-	}
-	return featureGrid(features).markdown("library")
+	return featureGrid(find(file, features)).markdown("library")
 }
 
 // find returns the tables of an experiment.
-func find(file record.File, suite, name string) ([]record.Table, bool) {
-	for _, e := range experiments(record.Tables(file.Results)) {
-		if e.is(suite, name) {
-			return e.tables, true
-		}
-	}
-	return nil, false
+func find(file record.File, experiment string) []record.Table {
+	return slices.DeleteFunc(record.Tables(file.Results), func(t record.Table) bool { return experimentOf(t) != experiment })
 }
 
 // table returns the grid's head and rows; corner stands above the names.

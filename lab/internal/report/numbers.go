@@ -12,13 +12,13 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// A kind is a kind of unit: each kind has words of its own.
-type kind int
+// A kind is a kind of unit, as the suffix of its figures: each kind has words of its own.
+type kind string
 
 const (
-	kindCount kind = iota
-	kindTime
-	kindBytes
+	kindCount kind = ""
+	kindTime  kind = "s"
+	kindBytes kind = "B"
 )
 
 // kindOf returns the kind of the unit, from its text.
@@ -56,8 +56,12 @@ func figure(value float64, unit string) string {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return "—"
 	}
-	value, suffix := tidy(value, unit)
-	if suffix == "" {
+	kind := kindOf(unit)
+	suffix := string(kind)
+	if kind == kindTime {
+		value, _ = benchunit.Tidy(value, unit)
+	}
+	if kind == kindCount {
 		// A count excludes what the runtime does now and then.
 		whole := math.Abs(value-math.Round(value)) < 0.005 && math.Abs(value) >= 1
 		if (whole || value == 0) && math.Abs(value) < 10_000 {
@@ -67,7 +71,7 @@ func figure(value float64, unit string) string {
 	if value == 0 {
 		return "0 " + suffix
 	}
-	if kindOf(unit) != kindTime && math.Abs(value) < 1 {
+	if kind != kindTime && math.Abs(value) < 1 {
 		// A fraction of an indivisible thing is what the runtime does now and then.
 		if value > 0 && value < 0.01 {
 			return strings.TrimSpace("under 0.01 " + suffix)
@@ -77,22 +81,10 @@ func figure(value float64, unit string) string {
 	// Decimal also for bytes, because the documents count in MB.
 	scale := benchunit.CommonScale([]float64{value}, benchunit.Decimal)
 	digits := significant(value / scale.Factor)
-	if scale.Factor == 1 && suffix == "B" && value == math.Trunc(value) {
+	if scale.Factor == 1 && kind == kindBytes && value == math.Trunc(value) {
 		digits = strconv.FormatFloat(value, 'f', 0, 64)
 	}
 	return strings.TrimSpace(digits + " " + scale.Prefix + suffix)
-}
-
-// tidy returns the value in seconds or bytes, or the plain number, and the suffix of its unit.
-func tidy(value float64, unit string) (tidied float64, suffix string) {
-	switch kindOf(unit) {
-	case kindTime:
-		value, _ = benchunit.Tidy(value, unit)
-		return value, "s"
-	case kindBytes:
-		return value, "B"
-	}
-	return value, ""
 }
 
 // significant formats a value with three digits, or with all digits before the point if there are more.

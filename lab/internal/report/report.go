@@ -12,78 +12,63 @@ import (
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
-// Suites with a presentation of their own.
+// Experiments with a presentation of their own.
 const (
-	suiteBehaviour = "behaviour"
-	suiteCost      = "cost"
-	suiteHTTP      = "http"
-	suiteSurvey    = "survey"
+	scenarios = "behaviour/scenarios" // all of them together
+	features  = "survey/feature"
+	costCurve = "cost/curve"
+	servers   = "http/overload"
 )
 
-// An experiment is a set of tables that differ only in their parameters. All scenarios are one.
-type experiment struct {
-	suite, name string
-	tables      []record.Table
+// experimentOf returns the name of the experiment that the table belongs to.
+func experimentOf(t record.Table) string {
+	if t.Suite == "behaviour" {
+		return scenarios
+	}
+	return t.Suite + "/" + t.Experiment
 }
 
-// is reports whether the experiment is the one with this name in this suite.
-func (e experiment) is(suite, name string) bool { return e.suite == suite && e.name == name }
-
-// experiments sorts tables into experiments, in the order of their first measurement.
-func experiments(tables []record.Table) []experiment {
-	var list []experiment
+// sets sorts tables into sets that have the same key, in the order of their first tables.
+func sets(tables []record.Table, key func(record.Table) string) (list [][]record.Table) {
 	for _, t := range tables {
-		name := t.Experiment
-		if t.Suite == suiteBehaviour {
-			name = "scenarios"
-		}
-		k := slices.IndexFunc(list, func(e experiment) bool { return e.is(t.Suite, name) })
+		k := slices.IndexFunc(list, func(set []record.Table) bool { return key(set[0]) == key(t) })
 		if k < 0 {
 			k = len(list)
-			list = append(list, experiment{suite: t.Suite, name: name})
+			list = append(list, nil)
 		}
-		list[k].tables = append(list[k].tables, t)
+		list[k] = append(list[k], t)
 	}
 	return list
 }
 
+// byParam is a key of [sets].
+func byParam(name string) func(record.Table) string {
+	return func(t record.Table) string { return t.Param(name) }
+}
+
 // about describes one operation of the experiment; it is "" for features, each of which has its own.
-func (e experiment) about() string {
+func about(t record.Table) string {
 	for _, known := range suite.Plan(suite.Scale{Full: true, Cores: 2}) {
-		if known.ID.Suite == e.suite && known.ID.Experiment == e.name && !e.is(suiteSurvey, "feature") {
+		if known.ID.Suite == t.Suite && known.ID.Experiment == t.Experiment && experimentOf(t) != features && experimentOf(t) != scenarios {
 			return "What is measured: " + known.About + "."
 		}
 	}
 	return ""
 }
 
-// split makes an experiment of each value of a parameter.
-func split(e experiment, key string) []experiment {
-	var parts []experiment
-	for _, t := range e.tables {
-		k := slices.IndexFunc(parts, func(p experiment) bool { return p.tables[0].Param(key) == t.Param(key) })
-		if k < 0 {
-			k = len(parts)
-			parts = append(parts, experiment{suite: e.suite, name: e.name})
-		}
-		parts[k].tables = append(parts[k].tables, t)
+// grids returns the grids of an experiment.
+func grids(tables []record.Table) (list []grid) {
+	switch experimentOf(tables[0]) {
+	case scenarios:
+		return []grid{behaviourGrid(tables)}
+	case features:
+		return []grid{featureGrid(tables)}
+	case servers:
+		return httpGrids(tables)
+	case costCurve:
+		list = overheadGrids(tables)
 	}
-	return parts
-}
-
-// grids returns the tables of an experiment.
-func grids(e experiment) (list []grid) {
-	switch {
-	case e.suite == suiteBehaviour:
-		return []grid{behaviourGrid(e.tables)}
-	case e.is(suiteSurvey, "feature"):
-		return []grid{featureGrid(e.tables)}
-	case e.suite == suiteHTTP:
-		return httpGrids(e.tables)
-	case e.is(suiteCost, "curve"):
-		list = overheadGrids(e)
-	}
-	for _, t := range e.tables {
+	for _, t := range tables {
 		list = append(list, plainGrid(t))
 	}
 	return list
@@ -92,13 +77,11 @@ func grids(e experiment) (list []grid) {
 // usualProcs returns the GOMAXPROCS of most experiments.
 func usualProcs(tables []record.Table) (usual int) {
 	counts := map[int]int{}
-	for _, e := range experiments(tables) {
-		for _, part := range split(e, record.ProcsKey) {
-			procs := part.tables[0].Procs
-			counts[procs]++
-			if n := counts[procs] - counts[usual]; n > 0 || n == 0 && procs > usual {
-				usual = procs
-			}
+	for _, set := range sets(tables, func(t record.Table) string { return experimentOf(t) + " " + t.Param(record.ProcsKey) }) {
+		procs := set[0].Procs
+		counts[procs]++
+		if n := counts[procs] - counts[usual]; n > 0 || n == 0 && procs > usual {
+			usual = procs
 		}
 	}
 	return usual
@@ -142,7 +125,7 @@ func note(notes []record.Setting, key string) string { return clean(record.Find(
 func rounds(tables []record.Table) string {
 	var list []int
 	for _, t := range tables {
-		if t.Suite == suiteBehaviour || t.Suite == suiteSurvey && t.Experiment == "feature" {
+		if at := experimentOf(t); at == scenarios || at == features {
 			continue
 		}
 		for _, r := range t.Rows {

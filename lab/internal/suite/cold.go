@@ -41,12 +41,10 @@ func few(s Scale, tasks int, length time.Duration) Experiment {
 	var peers []peer.Peer
 	var names []Contender
 	for _, p := range peer.All() {
-		open := p.Open
 		if p.Set != nil {
-			open = p.Set
+			p.Open = p.Set
 		}
 		if fewForms[p.Name] {
-			p.Open = open
 			peers, names = append(peers, p), append(names, Contender{Name: p.Name})
 		}
 	}

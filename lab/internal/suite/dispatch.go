@@ -173,34 +173,32 @@ func inUse() int64 {
 }
 
 func blocked(s Scale) []Experiment {
-	return each(pick(s, []int{1000, 10_000, 100_000, 1_000_000}, []int{100_000}), func(n int) Experiment { return blockedAtOnce(s, n) })
-}
-
-func blockedAtOnce(s Scale, n int) Experiment {
-	return Experiment{
-		ID:    id(s.Cores, "blocked", "tasks", n),
-		About: "one of many tasks that all run at once, until a channel is closed; the limit is their number",
-		Turn:  max(shortTurn, time.Duration(n)*2*time.Microsecond),
-		Contenders: contenders(s, concurrent, func(m *Meter, p peer.Peer) {
-			var started atomic.Int64
-			release := make(chan struct{})
-			all := make(chan struct{})
-			r := p.Open(n, func() {
-				if started.Add(1) == int64(n) {
-					close(all)
-				}
-				<-release
-			})
-			defer r.Close()
-			m.time(n, func() {
-				r.Submit(0, n)
-				<-all
-				close(release)
-				must(r.Wait())
-			})
-			m.Add("peak-B", float64(memory.Peak()))
-		}),
-	}
+	return each(pick(s, []int{1000, 10_000, 100_000, 1_000_000}, []int{100_000}), func(n int) Experiment {
+		return Experiment{
+			ID:    id(s.Cores, "blocked", "tasks", n),
+			About: "one of many tasks that all run at once, until a channel is closed; the limit is their number",
+			Turn:  max(shortTurn, time.Duration(n)*2*time.Microsecond),
+			Contenders: contenders(s, concurrent, func(m *Meter, p peer.Peer) {
+				var started atomic.Int64
+				release := make(chan struct{})
+				all := make(chan struct{})
+				r := p.Open(n, func() {
+					if started.Add(1) == int64(n) {
+						close(all)
+					}
+					<-release
+				})
+				defer r.Close()
+				m.time(n, func() {
+					r.Submit(0, n)
+					<-all
+					close(release)
+					must(r.Wait())
+				})
+				m.Add("peak-B", float64(memory.Peak()))
+			}),
+		}
+	})
 }
 
 func queued(s Scale) Experiment {

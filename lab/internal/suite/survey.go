@@ -49,7 +49,7 @@ func digests(s Scale) Experiment {
 		About: "the MD5 sums of all files below a folder, 0 to 64 KiB each",
 		Turn:  250 * time.Millisecond,
 	}
-	for _, p := range md5all.Programs() {
+	for _, p := range md5all.Programs {
 		e.Contenders = append(e.Contenders, Contender{Name: p.Name, Measure: func(m *Meter) {
 			root, err := os.MkdirTemp("", "weir-lab-")
 			must(err)
