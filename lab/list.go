@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -13,29 +14,33 @@ import (
 
 // showList prints the experiments that the other flags select.
 func (o *options) showList(stdout io.Writer) error {
-	text := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	var text strings.Builder
 	plan := o.plan()
 	for _, about := range suite.All() {
 		if !slices.ContainsFunc(plan, func(e suite.Experiment) bool { return e.ID.Suite == about.Name }) {
 			continue
 		}
-		fmt.Fprintf(text, "%s: %s\n", about.Name, about.Title)
+		fmt.Fprintf(&text, "%s: %s\n", about.Name, about.Title)
 		for _, e := range plan {
 			if e.ID.Suite != about.Name {
 				continue
 			}
-			fmt.Fprintf(text, "  %s\t%d peers\t%d rounds\t%v\t%s\n", name(e.ID), len(e.Contenders), e.Rounds, took(e).Round(time.Second), e.About)
+			fmt.Fprintf(&text, "  %s\t%d peers\t%d rounds\t%v\t%s\n", name(e.ID), len(e.Contenders), e.Rounds, took(e).Round(time.Second), e.About)
 		}
 	}
-	fmt.Fprintln(text, "\npeers:")
+	fmt.Fprintln(&text, "\npeers:")
 	about := map[string]string{}
 	for _, p := range peer.All() {
 		about[p.Name] = p.About
 	}
 	for _, name := range peerNames() {
-		fmt.Fprintf(text, "  %s\t%s\n", name, about[name])
+		fmt.Fprintf(&text, "  %s\t%s\n", name, about[name])
 	}
-	return text.Flush()
+	to := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	if _, err := io.WriteString(to, text.String()); err != nil {
+		return err
+	}
+	return to.Flush()
 }
 
 // took returns about how long the experiment takes.

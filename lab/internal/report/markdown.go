@@ -91,14 +91,15 @@ func Behaviour(file record.File) string {
 		return ""
 	}
 	g := behaviourGrid(tables)
-	text := g.markdown("scenario") + fmt.Sprintf("\n✓ passes, – does not offer it. %s.\n", escapeMarkdown(origin(file, nil)))
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s\n✓ passes, – does not offer it. %s.\n", g.markdown("scenario"), escapeMarkdown(origin(file, nil)))
 	for _, r := range g.reasons {
 		if r.verdict == unmeasured {
-			text += fmt.Sprintf("\nNot measured: %s in %s: %s.\n",
+			fmt.Fprintf(&text, "\nNot measured: %s in %s: %s.\n",
 				escapeMarkdown(r.column), escapeMarkdown(r.row), escapeMarkdown(strings.TrimSuffix(r.text, ".")))
 		}
 	}
-	return text
+	return text.String()
 }
 
 // Features returns the table of features by library. It is empty if the file has none.
