@@ -10,6 +10,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -17,7 +18,9 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/64ed045f/weir/lab/internal/behaviour"
 	"github.com/64ed045f/weir/lab/internal/overload"
@@ -82,9 +85,14 @@ func (o *options) do(ctx context.Context, stdout, stderr io.Writer) error {
 		return o.showList(stdout)
 	case o.tables:
 		return publish()
-	case o.from != "":
-		return o.showAgain(stdout)
-	default:
-		return o.measure(ctx, stdout, stderr)
 	}
+	// A run without a named folder has a new one, so that no run overwrites the results of another.
+	o.out = cmp.Or(o.out, filepath.Join("lab-report", time.Now().Format("2006-01-02-150405")))
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return err
+	}
+	if o.from != "" {
+		return o.showAgain(stdout, stderr)
+	}
+	return o.measure(ctx, stdout, stderr)
 }

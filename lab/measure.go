@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -25,11 +24,6 @@ const rawName = "results.txt"
 // interrupted.
 func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	plan := o.plan()
-	// A run without a named folder has a new one, so that no run overwrites the results of another.
-	o.out = cmp.Or(o.out, filepath.Join("lab-report", time.Now().Format("2006-01-02-150405")))
-	if err := os.MkdirAll(o.out, 0o755); err != nil {
-		return err
-	}
 	// This folder also holds what a measurement leaves behind when it is killed.
 	temporary, err := os.MkdirTemp("", "weir-lab-")
 	if err != nil {
@@ -69,8 +63,23 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	say(stderr, "%d measurements in %v", len(file.Results), time.Since(begin).Round(time.Second))
 	say(stderr, "The raw results are in %s, for benchstat and for -from.", filepath.Join(o.out, rawName))
-	_, err = io.WriteString(stdout, report.New(file))
-	return errors.Join(stopped, err)
+	return errors.Join(stopped, o.show(stdout, stderr, file))
+}
+
+// show prints the report of each file, and writes the page of all of them.
+func (o *options) show(stdout, stderr io.Writer, files ...record.File) error {
+	for _, file := range files {
+		if _, err := io.WriteString(stdout, report.New(file)); err != nil {
+			return err
+		}
+	}
+	page, err := report.Page(files...)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(o.out, "report.html")
+	say(stderr, "The report with plots is %s.", path)
+	return os.WriteFile(path, []byte(page), 0o644)
 }
 
 // progress returns a function that is called at the beginning of each turn, and says for each experiment what runs and how long
@@ -113,16 +122,15 @@ func (o *options) scaleName() string {
 	return "quick"
 }
 
-// showAgain shows the results of earlier runs, one after the other.
-func (o *options) showAgain(stdout io.Writer) error {
+// showAgain shows the results of earlier runs.
+func (o *options) showAgain(stdout, stderr io.Writer) error {
+	var files []record.File
 	for path := range strings.SplitSeq(o.from, ",") {
 		file, err := record.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		if _, err := io.WriteString(stdout, report.New(file)); err != nil {
-			return err
-		}
+		files = append(files, file)
 	}
-	return nil
+	return o.show(stdout, stderr, files...)
 }

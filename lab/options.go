@@ -58,7 +58,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.BoolVar(&o.Full, "full", false, "measure everything, in ten rounds: the results can be published. Takes hours")
 	flags.IntVar(&o.Rounds, "rounds", 0, "how many `turns` each peer has at each experiment, instead of the usual")
 	flags.IntVar(&o.Cores, "cores", runtime.GOMAXPROCS(0), "how many `cores` count as all")
-	flags.StringVar(&o.out, "out", "", "the `folder` for the raw results, instead of a new one in lab-report")
+	flags.StringVar(&o.out, "out", "", "the `folder` for the raw results and report.html, instead of a new one in lab-report")
 	flags.BoolVar(&o.list, "list", false, "list suites, experiments and peers, and measure nothing")
 	flags.StringVar(&o.from, "from", "", "measure nothing, and show the results in these raw `files`, separated by commas")
 	flags.BoolVar(&o.tables, "tables", false, "measure nothing, and write the tables of README.md and docs anew from lab/results")

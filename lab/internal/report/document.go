@@ -18,15 +18,24 @@ var legend string
 
 // A document is a text in Markdown. Its methods escape what they are given: no name in a file of results can change the
 // structure of the document.
-type document struct{ strings.Builder }
+type document struct {
+	strings.Builder
+	withPlots bool
+}
 
-// New returns the report of a run.
+// New returns the report of a run in Markdown, which a terminal shows as it is.
 func New(file record.File) string {
+	d := &document{}
+	d.report(file)
+	return d.String()
+}
+
+func (d *document) report(file record.File) {
 	tables := record.Tables(file.Results)
 	if len(tables) == 0 {
-		return "Nothing was measured.\n"
+		d.say("Nothing was measured.")
+		return
 	}
-	d := &document{}
 	setting := func(key string) string { return clean(file.Setting(key)) }
 	d.heading(1, cmp.Or(join([]string{setting("cpu"), setting("go-version"), setting("date")}, " · "), "Results"))
 	d.summary(tables)
@@ -38,6 +47,9 @@ func New(file record.File) string {
 		previous = set[0].Suite
 		d.heading(3, experimentOf(set[0]))
 		d.say(about(set[0]))
+		if d.withPlots {
+			d.pictures(set)
+		}
 		for _, g := range grids(set) {
 			d.grid(g)
 		}
@@ -50,7 +62,6 @@ func New(file record.File) string {
 	d.list(facts)
 	d.heading(2, "How to read this")
 	d.say(legend)
-	return d.String()
 }
 
 // summary says how Weir stands in all of the run.

@@ -29,7 +29,7 @@ func TestThePublishedResultsMakeReports(t *testing.T) {
 }
 
 func TestAReportOfNothingSaysSo(t *testing.T) {
-	check.Equal(t, "the report", report.New(record.File{}), "Nothing was measured.\n")
+	check.Equal(t, "the report", report.New(record.File{}), "Nothing was measured.\n\n")
 	for _, table := range []func(record.File) string{report.Performance, report.Summary, report.Behaviour, report.Features, report.Queues, report.Lengths} {
 		check.Equal(t, "a table of nothing", table(record.File{}), "")
 	}

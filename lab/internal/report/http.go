@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/suite"
@@ -23,8 +22,6 @@ func httpGrids(tables []record.Table) (list []grid) {
 			}
 			g.addRow(unitTitle(unit), func(k int) string { return figureCell(t, t.Rows[k].Peer, unit, top) })
 		}
-		g.addCourse("good, in the course of the last round", t, "good-curve")
-		g.addCourse("memory, in the course of the last round", t, "memory-curve")
 		list = append(list, g)
 	}
 	list[len(list)-1].notes = httpNotes
@@ -36,28 +33,4 @@ var httpNotes = []string{
 	"Good are requests that are served in time: their latency is at most the patience. p50, p99 and max are latencies of all that are served, from the moment at which the request was due; lag is how much later it was sent; unsent had no connection in time.",
 	"Good % is a share of the capacity, which is that of a backend that takes 20 ms for a request to the nanosecond. Sleeps last longer: service is how long they did, and busy % how much of that time the backend had a request in each of its places.",
 	"Lost are requests that the server has let in and not answered, its shutdown under load included. Growth is the most memory in the second half, over that in the first.",
-}
-
-// addCourse adds a row that draws the curve of each server, if there is any.
-func (g *grid) addCourse(name string, t record.Table, key string) {
-	curves, most := make([]record.Curve, len(t.Rows)), 0.0
-	for k, r := range t.Rows {
-		curves[k] = record.ParseCurve(record.Find(r.Notes, key))
-		for _, point := range curves[k] {
-			most = max(most, point[1])
-		}
-	}
-	if most > 0 {
-		g.addRow(name, func(k int) string { return drawn(curves[k], most) })
-	}
-}
-
-// drawn returns a column for each point of the curve. The highest stands for most.
-func drawn(curve record.Curve, most float64) string {
-	heights := []rune("▁▂▃▄▅▆▇█")
-	var b strings.Builder
-	for _, point := range curve {
-		b.WriteRune(heights[int(point[1]/most*float64(len(heights)-1)+0.5)])
-	}
-	return b.String()
 }

@@ -1,5 +1,5 @@
-// Package report shows measurements to people: as one document in Markdown, which a terminal shows as it is, and as the tables
-// of a README.
+// Package report shows measurements to people: as one document in Markdown, which a terminal shows as it is, as a page of HTML made
+// from it, with plots, and as the tables of a README.
 package report
 
 import (

@@ -1,7 +1,12 @@
 package report_test
 
 import (
+	"cmp"
+	"encoding/xml"
+	"errors"
 	"flag"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,6 +52,34 @@ var made = map[string]func(f record.File) string{
 	"behaviour":   report.Behaviour,
 	"features":    report.Features,
 	"queues":      report.Queues,
+	"plots":       plots,
+}
+
+// plots returns the words of each plot of the page, which must be well-formed.
+func plots(f record.File) (text string) {
+	page, err := report.Page(f)
+	inside := false
+	for d := xml.NewDecoder(strings.NewReader(page)); ; {
+		token, failed := d.Token()
+		if err = cmp.Or(err, failed); errors.Is(err, io.EOF) {
+			return text
+		}
+		switch token := token.(type) {
+		case nil:
+			return fmt.Sprint("no page: ", err)
+		case xml.StartElement:
+			inside = inside || token.Name.Local == "figure"
+		case xml.EndElement:
+			if token.Name.Local == "figure" {
+				inside = false
+				text += "\n"
+			}
+		case xml.CharData:
+			if words := strings.TrimSpace(string(token)); inside && words != "" {
+				text += "[" + words + "]"
+			}
+		}
+	}
 }
 
 // chapters are the parts of a report: its title, the summary, the suites, and what stands at the end.
@@ -130,7 +163,12 @@ func published(t *testing.T) []record.File {
 // harmless checks what holds for the report of any results, whatever is in them.
 func harmless(t *testing.T, f record.File) {
 	t.Helper()
-	for _, text := range []string{report.New(f), report.Performance(f), report.Summary(f), report.Behaviour(f), report.Features(f)} {
+	page, err := report.Page(f)
+	check.OK(t, err)
+	if text := plots(f); strings.HasPrefix(text, "no page: ") {
+		t.Error(text)
+	}
+	for _, text := range []string{page, report.New(f), report.Performance(f), report.Summary(f), report.Behaviour(f), report.Features(f)} {
 		cells := 0
 		for line := range strings.Lines(text) {
 			if !strings.HasPrefix(line, "|") {
@@ -143,7 +181,7 @@ func harmless(t *testing.T, f record.File) {
 			}
 			cells = n
 		}
-		for _, part := range []string{"NaN", "Inf", "%!", "\x1b", "\x00", "<script"} {
+		for _, part := range []string{"NaN", "Inf", "%!", "\x1b", "\x00", "<script", "src="} {
 			if strings.Contains(text, part) {
 				t.Errorf("there is %q in\n%s", part, text)
 			}
