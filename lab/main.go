@@ -80,7 +80,7 @@ func say(stderr io.Writer, format string, args ...any) {
 func (o *options) do(ctx context.Context, stdout, stderr io.Writer) error {
 	switch {
 	case o.child != "":
-		return run.Child(stdout, suite.Plan(o.Scale), o.child, o.target())
+		return run.Child(stdout, suite.Plan(o.Scale), o.child, o.target(), o.out)
 	case o.list:
 		return o.showList(stdout)
 	case o.tables:

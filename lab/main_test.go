@@ -2,7 +2,10 @@ package main_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -125,6 +128,25 @@ func TestWhatIsInUseIsThatOfTheBuffersAndOfThePools(t *testing.T) {
 	// Each request has 1 KB besides.
 	if kept, made := of["sync.Pool"].Value("B/op"), of["new"].Value("B/op"); !(kept >= 1024 && made >= 2*kept) {
 		t.Errorf("%v", of)
+	}
+}
+
+func TestProfilesShowWhatWasMeasured(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	call(t, 0, "-run", "^reuse/context", "-peer", "new", "-rounds", "2", "-out", dir, "-profile")
+	for kind, want := range map[string]string{"cpu": "nanoseconds", "heap": "suite.newRequest"} {
+		names, err := filepath.Glob(filepath.Join(dir, "Reuse_context_peer-new*."+kind+".pprof"))
+		if err != nil || len(names) != 2 {
+			t.Fatalf("profiles %q, want one of each round; %v", names, err)
+		}
+		file, err := os.Open(names[0])
+		check.OK(t, err)
+		packed, err := gzip.NewReader(file)
+		check.OK(t, err)
+		text, err := io.ReadAll(packed)
+		check.OK(t, errors.Join(err, file.Close()))
+		contains(t, string(text), want)
 	}
 }
 

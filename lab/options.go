@@ -26,6 +26,7 @@ type options struct {
 	run           *regexp.Regexp
 	out           string
 
+	profile      bool
 	list, tables bool
 	from         string
 	child        string // the measurement that a measuring process should make
@@ -59,6 +60,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.IntVar(&o.Rounds, "rounds", 0, "how many `turns` each peer has at each experiment, instead of the usual")
 	flags.IntVar(&o.Cores, "cores", runtime.GOMAXPROCS(0), "how many `cores` count as all")
 	flags.StringVar(&o.out, "out", "", "the `folder` for the raw results and report.html, instead of a new one in lab-report")
+	flags.BoolVar(&o.profile, "profile", false, "keep a CPU and a heap profile of each measurement in the output folder; this slows it down")
 	flags.BoolVar(&o.list, "list", false, "list suites, experiments and peers, and measure nothing")
 	flags.StringVar(&o.from, "from", "", "measure nothing, and show the results in these raw `files`, separated by commas")
 	flags.BoolVar(&o.tables, "tables", false, "measure nothing, and write the tables of README.md and docs anew from lab/results")
@@ -161,6 +163,9 @@ func (o *options) childArguments(id record.ID) []string {
 	args := []string{"-child", id.String(), "-cores", strconv.Itoa(o.Cores)}
 	if o.Full {
 		args = append(args, "-full")
+	}
+	if o.profile { // what a measuring process has to write are profiles
+		args = append(args, "-out", o.out)
 	}
 	return args
 }

@@ -1,9 +1,15 @@
 package run
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
+	"runtime/pprof"
+	"strings"
 	"time"
 
 	"github.com/64ed045f/weir/lab/internal/peer"
@@ -11,8 +17,9 @@ import (
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
-// Child is the work of a measuring process: it measures what name says, once, and writes the results.
-func Child(w io.Writer, plan []suite.Experiment, name string, target time.Duration) error {
+// Child is the work of a measuring process: it measures what name says, once, and writes the results. If there is a folder for
+// profiles, it keeps two there.
+func Child(w io.Writer, plan []suite.Experiment, name string, target time.Duration, profiles string) error {
 	id, err := record.ParseID(name)
 	if err != nil {
 		return err
@@ -28,11 +35,15 @@ func Child(w io.Writer, plan []suite.Experiment, name string, target time.Durati
 	for k := range meters {
 		meters[k] = suite.Meter{Target: target}
 	}
-	if turn.Experiment.Together != nil {
-		turn.Experiment.Together(meters)
-	} else {
+	measure := func() { turn.Experiment.Together(meters) }
+	if turn.Experiment.Together == nil {
 		peer.Alone(id.Peer)
-		turn.Contenders[0].Measure(&meters[0])
+		measure = func() { turn.Contenders[0].Measure(&meters[0]) }
+	}
+	if profiles == "" {
+		measure()
+	} else if err := profile(filepath.Join(profiles, strings.NewReplacer("/", "_", "=", "-").Replace(name)), measure); err != nil {
+		return err
 	}
 	var results []record.Result
 	for k, m := range meters {
@@ -40,6 +51,23 @@ func Child(w io.Writer, plan []suite.Experiment, name string, target time.Durati
 		results = append(results, m.Result)
 	}
 	return record.Write(w, record.File{Results: results})
+}
+
+// profile takes a CPU profile while measure runs, and then a heap profile. Their names begin with name, and end differently
+// in each round.
+func profile(name string, measure func()) error {
+	cpu, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+"-*.cpu.pprof")
+	if err != nil {
+		return err
+	}
+	if err := pprof.StartCPUProfile(cpu); err != nil {
+		return err
+	}
+	measure()
+	pprof.StopCPUProfile()
+	var heap bytes.Buffer
+	runtime.GC() // a heap profile has the state of the last collection
+	return errors.Join(cpu.Close(), pprof.WriteHeapProfile(&heap), os.WriteFile(strings.TrimSuffix(cpu.Name(), "cpu.pprof")+"heap.pprof", heap.Bytes(), 0o644))
 }
 
 // find returns a turn of that name, which a process can take.

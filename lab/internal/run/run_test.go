@@ -59,7 +59,7 @@ func together(name string, measure func(m *suite.Meter)) suite.Experiment {
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "-child" {
-		if err := run.Child(os.Stdout, plan(), os.Args[2], time.Millisecond); err != nil {
+		if err := run.Child(os.Stdout, plan(), os.Args[2], time.Millisecond, ""); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -143,7 +143,7 @@ func TestARunThatIsCancelledEndsAtOnce(t *testing.T) {
 
 func TestAChildMeasuresNothingThatItWasNotAskedFor(t *testing.T) {
 	for _, name := range []string{"", "Planted/first/limit=2/peer=nobody-1", "Planted/third/peer=fine-1", "Planted/second/peer=fine-64"} {
-		if err := run.Child(os.Stdout, plan(), name, time.Millisecond); err == nil {
+		if err := run.Child(os.Stdout, plan(), name, time.Millisecond, ""); err == nil {
 			t.Errorf("no error for %q", name)
 		}
 	}
