@@ -69,7 +69,15 @@ func TestAServerWithALimitServesWhatItCanAndRefusesTheRest(t *testing.T) {
 			r := run(t, setup)
 			none(t, r, "other", "broken", "lost")
 			rising(t, "requests at once", 1, r.Value("peak-running"), float64(setup.Slots), r.Value("peak-goroutines"))
-			// A busy machine may take its time, but not so much that most is served.
+			// Most must be served, unless the machine was too busy to send requests, or to end sleeps, when they were due.
+			for range 10 {
+				late := max(r.Value("lag-p99-ns"), r.Value("service-ns")-float64(setup.Service))
+				if r.Value("served/s") >= 0.3*setup.Capacity() || late < float64(setup.Service)/2 {
+					break
+				}
+				t.Logf("once more: the machine was late by %v", time.Duration(late))
+				r = run(t, setup)
+			}
 			rising(t, "served, as a share of the capacity", 0.3, r.Value("served/s")/setup.Capacity(), 1.1)
 			rising(t, "served and refused, of five times the capacity", r.Value("served/s"), r.Value("refused/s"))
 			rising(t, "latencies, and before them the time of the service", float64(setup.Service), r.Value("p50-ns"), r.Value("p99-ns"), r.Value("max-ns"))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/64ed045f/weir/internal/check"
@@ -158,10 +159,12 @@ func TestLatenciesAreInOrder(t *testing.T) {
 }
 
 func TestATenantWaitsForTheTasksOfAnotherInACommonQueueAlone(t *testing.T) {
-	whole, part := measure(t, "tenants", "weir.Pool", 1), measure(t, "tenants", "weir.Lane", 1)
-	if !(whole.Value("ns/op") >= 2*part.Value("ns/op")) { // 100 ms against 6
-		t.Errorf("in a common queue %+v, in a lane %+v", whole, part)
-	}
+	synctest.Test(t, func(t *testing.T) { // the time of a busy machine is another one
+		whole, part := measure(t, "tenants", "weir.Pool", 1), measure(t, "tenants", "weir.Lane", 1)
+		if !(whole.Value("ns/op") >= 100e6 && part.Value("ns/op") <= 6e6) { // behind all of the other, or behind one task of it
+			t.Errorf("in a common queue %+v, in a lane %+v", whole, part)
+		}
+	})
 }
 
 // Of every 16 requests one takes 0.2 ms, as with an allocator that has to look for memory: if every
