@@ -2,9 +2,8 @@ package main
 
 // What the tests look at inside.
 var (
-	Lab        = lab
-	Pages      = pages
-	WithTables = withTables
-	Published  = published
-	Covered    = covered
+	Lab       = lab
+	Stale     = stale
+	Published = published
+	Covered   = covered
 )

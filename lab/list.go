@@ -15,18 +15,14 @@ import (
 // showList prints the experiments that the other flags select.
 func (o *options) showList(stdout io.Writer) error {
 	var text strings.Builder
-	plan := o.plan()
-	for _, about := range suite.All() {
-		if !slices.ContainsFunc(plan, func(e suite.Experiment) bool { return e.ID.Suite == about.Name }) {
-			continue
+	before := ""
+	for _, e := range o.plan() {
+		if e.ID.Suite != before {
+			before = e.ID.Suite
+			about := suite.All()[slices.Index(suiteNames(), before)]
+			fmt.Fprintf(&text, "%s: %s\n", about.Name, about.Title)
 		}
-		fmt.Fprintf(&text, "%s: %s\n", about.Name, about.Title)
-		for _, e := range plan {
-			if e.ID.Suite != about.Name {
-				continue
-			}
-			fmt.Fprintf(&text, "  %s\t%d peers\t%d rounds\t%v\t%s\n", name(e.ID), len(e.Contenders), e.Rounds, took(e).Round(time.Second), e.About)
-		}
+		fmt.Fprintf(&text, "  %s\t%d peers\t%d rounds\t%v\t%s\n", name(e.ID), len(e.Contenders), e.Rounds, took(e).Round(time.Second), e.About)
 	}
 	fmt.Fprintln(&text, "\npeers:")
 	about := map[string]string{}

@@ -99,16 +99,6 @@ func TestARunKeepsRawResultsAndWritesTheReport(t *testing.T) {
 	contains(t, string(text), "conc.iter", "</html>")
 }
 
-func TestARunWithoutAFolderHasOneOfItsOwn(t *testing.T) {
-	t.Chdir(t.TempDir())
-	_, complaints := call(t, 0, "-run", "^reuse/context", "-peer", "new,sync.Pool", "-rounds", "1")
-	folders, err := filepath.Glob("lab-report/*/results.txt")
-	if err != nil || len(folders) != 1 {
-		t.Fatalf("found %v, %v", folders, err)
-	}
-	contains(t, complaints, filepath.Dir(folders[0]))
-}
-
 // This needs processes of their own: the heap must hold nothing else, and the goroutines of ten thousand idle pools stay.
 func TestWhatIsInUseIsThatOfTheBuffersAndOfThePools(t *testing.T) {
 	t.Parallel()
@@ -131,15 +121,15 @@ func TestWhatIsInUseIsThatOfTheBuffersAndOfThePools(t *testing.T) {
 	}
 }
 
-func TestProfilesShowWhatWasMeasured(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	call(t, 0, "-run", "^reuse/context", "-peer", "new", "-rounds", "2", "-out", dir, "-profile")
+func TestARunWithoutAFolderHasOneOfItsOwnWithTheProfilesOfWhatWasMeasured(t *testing.T) {
+	t.Chdir(t.TempDir())
+	_, complaints := call(t, 0, "-run", "^reuse/context", "-peer", "new", "-rounds", "2", "-profile")
 	for kind, want := range map[string]string{"cpu": "nanoseconds", "heap": "suite.newRequest"} {
-		names, err := filepath.Glob(filepath.Join(dir, "Reuse_context_peer-new*."+kind+".pprof"))
+		names, err := filepath.Glob("lab-report/*/Reuse_context_peer-new*." + kind + ".pprof")
 		if err != nil || len(names) != 2 {
 			t.Fatalf("profiles %q, want one of each round; %v", names, err)
 		}
+		contains(t, complaints, filepath.Dir(names[0]))
 		file, err := os.Open(names[0])
 		check.OK(t, err)
 		packed, err := gzip.NewReader(file)

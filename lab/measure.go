@@ -36,7 +36,11 @@ func (o *options) measure(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	defer func() { err = errors.Join(err, raw.Close()) }()
 
-	settings := append(machine.Settings(o.command(), peer.Modules), record.Setting{Key: "scale", Value: o.scaleName()})
+	scale := "quick"
+	if o.Full {
+		scale = "full"
+	}
+	settings := append(machine.Settings(o.command(), peer.Modules), record.Setting{Key: "scale", Value: scale})
 	file := record.File{Settings: settings}
 	to := record.NewWriter(raw, settings)
 	runner := run.Runner{
@@ -113,13 +117,6 @@ func (o *options) command() string {
 		words = append(words, word)
 	}
 	return strings.Join(words, " ")
-}
-
-func (o *options) scaleName() string {
-	if o.Full {
-		return "full"
-	}
-	return "quick"
 }
 
 // showAgain shows the results of earlier runs.

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,28 +34,32 @@ func publish() error {
 	if err != nil {
 		return err
 	}
-	file, err := published(root)
-	if err != nil {
-		return err
+	texts, err := stale(root)
+	for path, text := range texts {
+		err = errors.Join(err, os.WriteFile(path, text, 0o644))
 	}
+	return err
+}
+
+// stale returns the pages whose tables are not those of the published results, by their paths, with the right tables.
+func stale(root string) (map[string][]byte, error) {
+	file, err := published(root)
+	texts := map[string][]byte{}
 	for page := range pages {
 		path := filepath.Join(root, filepath.FromSlash(page))
-		old, err := os.ReadFile(path)
-		if err != nil {
-			return err
+		old, failed := os.ReadFile(path)
+		if err = errors.Join(err, failed); err != nil {
+			return nil, err
 		}
 		text, err := withTables(root, file, page, old)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if slices.Equal(text, old) {
-			continue
-		}
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			return err
+		if !slices.Equal(text, old) {
+			texts[path] = text
 		}
 	}
-	return nil
+	return texts, nil
 }
 
 // withTables returns the page with its tables made from the published results, which file has.
@@ -80,33 +83,32 @@ func withTables(root string, file record.File, page string, text []byte) (_ []by
 	return text, nil
 }
 
-// results returns the published results, by the names of their files.
-func results(root string) (map[string]record.File, error) {
-	names, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(resultsFolder), "*.txt"))
-	if err == nil && len(names) == 0 {
+// results returns the published results, in the order of the names of their files, and those names.
+func results(root string) (files []record.File, names []string, err error) {
+	paths, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(resultsFolder), "*.txt"))
+	if err == nil && len(paths) == 0 {
 		err = errors.New(resultsFolder + " holds no results")
 	}
-	files := map[string]record.File{}
-	for _, name := range names {
-		file, failed := record.ReadFile(name)
+	for _, path := range paths {
+		file, failed := record.ReadFile(path)
 		if failed == nil && (file.Setting("scale") != "full" || strings.Contains(file.Setting("weir-commit"), " ")) {
-			failed = fmt.Errorf("%s: what is published is measured with -full, of a commit without changes", name)
+			failed = fmt.Errorf("%s: what is published is measured with -full, of a commit without changes", path)
 		}
 		err = errors.Join(err, failed)
-		files[filepath.Base(name)] = file
+		files, names = append(files, file), append(names, filepath.Base(path))
 	}
-	return files, err
+	return files, names, err
 }
 
 // published returns all published results as one file.
 func published(root string) (all record.File, err error) {
-	files, err := results(root)
+	files, names, err := results(root)
 	if err != nil {
 		return all, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if all, err = join(all, files[name]); err != nil {
-			return all, fmt.Errorf("%s: %w", name, err)
+	for k, file := range files {
+		if all, err = join(all, file); err != nil {
+			return all, fmt.Errorf("%s: %w", names[k], err)
 		}
 	}
 	all.Settings = append(all.Settings, record.Setting{Key: "file", Value: resultsFolder + "/*.txt"})
@@ -152,7 +154,7 @@ func join(all, file record.File) (record.File, error) {
 // covered fails unless all published results measured the hot path of the source below root. It also accepts
 // a note next to the results which says that the present hot path needs no new results.
 func covered(root string) error {
-	files, err := results(root)
+	files, names, err := results(root)
 	if err != nil {
 		return err
 	}
@@ -161,9 +163,9 @@ func covered(root string) error {
 		return err
 	}
 	var others []string
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if hash := files[name].Setting(machine.HotPathKey); hash != now {
-			others = append(others, name+" of "+hash)
+	for k, file := range files {
+		if hash := file.Setting(machine.HotPathKey); hash != now {
+			others = append(others, names[k]+" of "+hash)
 		}
 	}
 	if len(others) == 0 {

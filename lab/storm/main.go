@@ -6,7 +6,7 @@
 package main
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -24,65 +24,44 @@ func main() {
 	}
 }
 
+// note is the state after one second of the test.
+type note struct{ second, put, done, again, missing, faults float64 }
+
+// run draws rates from one note to the next, and counts as they are.
 func run(args []string) error {
 	if len(args) != 2 {
 		return fmt.Errorf("it must be: storm notes.txt picture.svg, got %q", args)
 	}
-	notes, err := read(args[0])
+	text, err := os.ReadFile(args[0])
 	if err != nil {
 		return err
 	}
-	p, err := picture(notes)
-	if err != nil {
-		return err
-	}
-	return p.Save(9*vg.Inch, 4*vg.Inch, args[1])
-}
-
-// note is the state after one second of the test.
-type note struct{ second, put, done, again, missing, faults float64 }
-
-func read(name string) (notes []note, err error) {
-	f, err := os.Open(name) //nolint:gosec // the caller's file
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if strings.HasPrefix(lines.Text(), "#") {
+	var put, done, missing, again plotter.XYs
+	var last note
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "#") {
 			continue
 		}
 		var n note
-		if _, err := fmt.Sscan(lines.Text(), &n.second, &n.put, &n.done, &n.again, &n.missing, &n.faults); err != nil {
-			return nil, fmt.Errorf("%s: %q: %w", name, lines.Text(), err)
+		if _, err := fmt.Sscan(line, &n.second, &n.put, &n.done, &n.again, &n.missing, &n.faults); err != nil {
+			return fmt.Errorf("%s: %q: %w", args[0], line, err)
 		}
-		notes = append(notes, n)
+		seconds := max(0.1, n.second-last.second)
+		put = append(put, plotter.XY{X: n.second, Y: (n.put - last.put) / seconds})
+		done = append(done, plotter.XY{X: n.second, Y: (n.done - last.done) / seconds})
+		missing = append(missing, plotter.XY{X: n.second, Y: n.missing / 10})
+		again = append(again, plotter.XY{X: n.second, Y: n.again})
+		last = n
 	}
-	if lines.Err() == nil && len(notes) < 2 {
-		return nil, fmt.Errorf("%s has %d lines, which is too few", name, len(notes))
+	if len(put) < 2 {
+		return fmt.Errorf("%s has %d notes, which is too few", args[0], len(put))
 	}
-	return notes, lines.Err()
-}
-
-// picture draws rates from one note to the next, and counts as they are.
-func picture(notes []note) (*plot.Plot, error) {
-	last := notes[len(notes)-1]
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("Three workers, killed or stopped %.0f times in %.0f s: %.0f messages put, %.0f lost, %.0f done again",
 		last.faults, last.second, last.put, last.missing, last.again)
 	p.X.Label.Text, p.Y.Label.Text, p.Y.Min = "seconds", "messages", 0
 	p.Legend.Top, p.Legend.Left = true, true
-	var put, done, missing, again plotter.XYs
-	var before note
-	for _, n := range notes {
-		seconds := max(0.1, n.second-before.second)
-		put = append(put, plotter.XY{X: n.second, Y: (n.put - before.put) / seconds})
-		done = append(done, plotter.XY{X: n.second, Y: (n.done - before.done) / seconds})
-		missing = append(missing, plotter.XY{X: n.second, Y: n.missing / 10})
-		again = append(again, plotter.XY{X: n.second, Y: n.again})
-		before = n
-	}
-	return p, plotutil.AddLines(p, "put per second", put, "done per second", done,
+	err = plotutil.AddLines(p, "put per second", put, "done per second", done,
 		"put and not done yet, in tens", missing, "done again, in all", again)
+	return errors.Join(err, p.Save(9*vg.Inch, 4*vg.Inch, args[1]))
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 	"testing"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/lab/internal/behaviour"
-	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/noleak"
 	"github.com/64ed045f/weir/lab/internal/peer"
 )
@@ -31,10 +29,6 @@ func TestMain(m *testing.M) {
 	}
 	check.Overlap()
 	noleak.Main(m)
-}
-
-func command(ctx context.Context, args ...string) *exec.Cmd {
-	return child.Itself(ctx, append([]string{childArgument}, args...)...)
 }
 
 // planted are programs whose verdicts are known.
@@ -112,7 +106,7 @@ func TestEachEndOfAProgramGetsItsVerdict(t *testing.T) {
 	for name, p := range planted {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o, err := behaviour.Run(t.Context(), command, plant(name), "library", false, procs)
+			o, err := behaviour.Run(t.Context(), childArgument, plant(name), "library", false, procs)
 			check.OK(t, err)
 			if o.Verdict != p.verdict || o.Detail != p.detail {
 				t.Errorf("%v, %q; want %v, %q", o.Verdict, o.Detail, p.verdict, p.detail)
@@ -124,13 +118,6 @@ func TestEachEndOfAProgramGetsItsVerdict(t *testing.T) {
 	}
 }
 
-func TestAFullRunTellsTheProgramSo(t *testing.T) {
-	o, err := behaviour.Run(t.Context(), command, plant("full"), "library", true, procs)
-	if err != nil || o.Verdict != behaviour.Pass {
-		t.Errorf("%v, %q, %v", o.Verdict, o.Detail, err)
-	}
-}
-
 // plant makes a scenario of a planted program.
 func plant(name string) behaviour.Scenario {
 	return behaviour.Scenario{
@@ -139,25 +126,21 @@ func plant(name string) behaviour.Scenario {
 	}
 }
 
-func TestNoProgramMeansNotOffered(t *testing.T) {
-	o, err := behaviour.Run(t.Context(), command, plant("pass"), "another", false, procs)
-	if err != nil || o.Verdict != behaviour.NotOffered {
-		t.Errorf("%v, %v", o.Verdict, err)
+func TestAFullRunTellsTheProgramSoAndNoProgramMeansNotOffered(t *testing.T) {
+	for library, want := range map[string]behaviour.Verdict{"library": behaviour.Pass, "another": behaviour.NotOffered} {
+		o, err := behaviour.Run(t.Context(), childArgument, plant("full"), library, true, procs)
+		if err != nil || o.Verdict != want {
+			t.Errorf("%s: %v, %q, %v", library, o.Verdict, o.Detail, err)
+		}
 	}
 }
 
-func TestWhatKeepsRunFromFindingOutIsAnError(t *testing.T) {
-	missing := func(ctx context.Context, _ ...string) *exec.Cmd {
-		return exec.CommandContext(ctx, "/there/is/no/such/program")
-	}
-	if o, err := behaviour.Run(t.Context(), missing, plant("pass"), "library", false, procs); err == nil {
-		t.Errorf("a program that cannot be started: %v", o.Verdict)
-	}
+func TestARunThatIsCancelledHasNoVerdict(t *testing.T) {
 	stop := errors.New("stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(limit/5, func() { cancel(stop) })
 	begin := time.Now()
-	_, err := behaviour.Run(ctx, command, plant("hang"), "library", false, procs)
+	_, err := behaviour.Run(ctx, childArgument, plant("hang"), "library", false, procs)
 	check.Error(t, err, stop)
 	if took := time.Since(begin); took > 10*limit {
 		t.Errorf("it took %v to end", took)
@@ -169,7 +152,7 @@ func TestSettingsFromOutsideDoNotReachAProgram(t *testing.T) {
 	t.Setenv("GOGC", "50")
 	t.Setenv("GOMEMLIMIT", "1GiB")
 	t.Setenv("GODEBUG", "gctrace=0")
-	o, err := behaviour.Run(t.Context(), command, plant("settings"), "library", false, procs)
+	o, err := behaviour.Run(t.Context(), childArgument, plant("settings"), "library", false, procs)
 	if err != nil || o.Verdict != behaviour.Pass {
 		t.Errorf("%v, %q, %v", o.Verdict, o.Detail, err)
 	}
@@ -212,7 +195,7 @@ func TestEveryProgramGetsAVerdictAndWeirPasses(t *testing.T) {
 			}
 			t.Run(s.ID+"/"+library, func(t *testing.T) {
 				t.Parallel()
-				o, err := behaviour.Run(t.Context(), command, s, library, false, procs)
+				o, err := behaviour.Run(t.Context(), childArgument, s, library, false, procs)
 				check.OK(t, err)
 				t.Logf("%v after %v: %s", o.Verdict, o.Elapsed, o.Detail)
 				switch {

@@ -2,8 +2,8 @@ package behaviour
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"runtime"
 	"sync/atomic"
 
 	"github.com/sourcegraph/conc"
@@ -20,6 +20,15 @@ func concPrograms() programs {
 		p := limited(limit)
 		return pool{submit: always(p.Go), wait: silent(p.Wait)}
 	}
+	var telling opener = func(limit int) pool {
+		p := limited(limit).WithErrors()
+		return pool{submit: always(func(task func()) { p.Go(func() error { task(); return nil }) }), wait: p.Wait}
+	}
+	var streamed opener = func(limit int) pool {
+		s := stream.New().WithMaxGoroutines(limit)
+		submit := func(task func()) { s.Go(func() stream.Callback { task(); return func() {} }) }
+		return pool{submit: always(submit), wait: silent(s.Wait)}
+	}
 	var grouped grouper = func(ctx context.Context, limit int) group {
 		p := limited(limit).WithContext(ctx).WithCancelOnError().WithFirstError()
 		return group{p.Go, p.Wait}
@@ -32,26 +41,8 @@ func concPrograms() programs {
 			return nil
 		})),
 		"06": func(env Env) error {
-			p := limited(2).WithErrors()
-			s := stream.New().WithMaxGoroutines(2)
-			var ended atomic.Int32
-			for range 2 {
-				p.Go(func() error { runtime.Goexit(); return nil })
-				s.Go(func() stream.Callback { runtime.Goexit(); return nil })
-			}
-			for range 2 {
-				p.Go(func() error { ended.Add(1); return nil })
-			}
-			err := p.Wait()
-			env.Step("the pool's Wait has returned %v; now the stream's", err)
-			s.Wait()
-			if err := count("other tasks run", ended.Load(), 2); err != nil {
-				return err
-			}
-			if err == nil {
-				return errNotTold
-			}
-			return nil
+			err := telling.with(2, exits(true, "Wait of the pool"))(env)
+			return errors.Join(err, streamed.with(2, exits(false, fmt.Sprintf("Wait of a stream, after that of a pool: %v", err)))(env))
 		},
 		"07": func(Env) error {
 			var g conc.WaitGroup // a pool ends with its Wait
@@ -93,9 +84,7 @@ func concPrograms() programs {
 				return err
 			}
 			part("a stream")
-			s := stream.New().WithMaxGoroutines(2)
-			submit := func(task func()) { s.Go(func() stream.Callback { task(); return func() {} }) }
-			return inBubble(env, pool{submit: always(submit), wait: silent(s.Wait)})
+			return streamed.with(2, inBubble)(env)
 		}),
 		"20": func(env Env) error {
 			for _, limit := range []int{0, -1} {

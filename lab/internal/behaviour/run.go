@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -37,11 +36,11 @@ type Outcome struct {
 }
 
 // Run runs the library's program for the scenario in a process of its own. It kills the process once the
-// program has made no progress for the scenario's limit. The command must call [Child] with its arguments,
-// and exit with the result of Child. full lets the program take its time; procs is its GOMAXPROCS.
+// program has made no progress for the scenario's limit. The process is this program with flag as its first argument: it must
+// call [Child] with the others, and exit with the result of Child. full lets the program take its time; procs is its GOMAXPROCS.
 //
 // An error means that there is no verdict: ctx ended, or the process could not be started.
-func Run(ctx context.Context, command func(ctx context.Context, args ...string) *exec.Cmd, scenario Scenario, library string, full bool, procs int) (Outcome, error) {
+func Run(ctx context.Context, flag string, scenario Scenario, library string, full bool, procs int) (Outcome, error) {
 	if scenario.Programs[library] == nil {
 		return Outcome{Verdict: NotOffered}, nil
 	}
@@ -51,7 +50,7 @@ func Run(ctx context.Context, command func(ctx context.Context, args ...string) 
 	defer stuck.Stop()
 
 	var stderr bytes.Buffer
-	cmd := command(limited, scenario.ID, library)
+	cmd := child.Itself(limited, flag, scenario.ID, library)
 	cmd.Stderr = &stderr
 	child.Prepare(cmd, procs,
 		"GOTRACEBACK=single",

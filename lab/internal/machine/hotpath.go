@@ -65,27 +65,21 @@ func HotPath(root string) (string, error) {
 			return "", err
 		}
 		code.WriteString(name + "\n")
-		tokens(text, func(kind token.Token, literal string) { code.WriteString(kind.String() + " " + literal + "\n") })
+		writeTokens(&code, text)
 	}
 	digest := sha256.Sum256(code.Bytes())
 	return hex.EncodeToString(digest[:])[:12], nil
 }
 
-func tokens(text []byte, each func(kind token.Token, literal string)) {
+// writeTokens writes the tokens of a file, without the ends of lines and without comments.
+func writeTokens(to *bytes.Buffer, text []byte) {
 	var s scanner.Scanner
 	files := token.NewFileSet()
 	s.Init(files.AddFile("", files.Base(), len(text)), text, nil, scanner.ScanComments)
-	for {
-		_, kind, literal := s.Scan()
-		if kind == token.EOF {
-			return
-		}
-		if kind == token.SEMICOLON && literal == "\n" {
-			continue // the end of a line
-		}
-		if kind == token.COMMENT && !strings.HasPrefix(literal, "//go:") {
+	for _, kind, literal := s.Scan(); kind != token.EOF; _, kind, literal = s.Scan() {
+		if kind == token.SEMICOLON && literal == "\n" || kind == token.COMMENT && !strings.HasPrefix(literal, "//go:") {
 			continue
 		}
-		each(kind, literal)
+		to.WriteString(kind.String() + " " + literal + "\n")
 	}
 }

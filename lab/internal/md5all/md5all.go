@@ -43,6 +43,10 @@ var Programs = []Program{
 // returns no sums. Soon after ctx is done, Run returns the cause. It leaves no goroutine behind. The peer runs a task for each
 // file as soon as the walk has found the file.
 func (p Program) Run(ctx context.Context, root string, digesters int) (map[string][md5.Size]byte, error) {
+	return p.run(ctx, root, digesters, digestFile)
+}
+
+func (p Program) run(ctx context.Context, root string, digesters int, digest func(path string) ([md5.Size]byte, error)) (map[string][md5.Size]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var mu sync.Mutex
@@ -68,11 +72,19 @@ func (p Program) Run(ctx context.Context, root string, digesters int) (map[strin
 	}
 	tasks := open(ctx, peer.Find(p.peer), digesters, task)
 	defer tasks.Close()
-	err := walk(ctx, root, func(path string) {
-		mu.Lock()
-		paths = append(paths, path)
-		mu.Unlock()
-		tasks.Submit(0, 1)
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			return err
+		case entry.Type().IsRegular():
+			mu.Lock()
+			paths = append(paths, path)
+			mu.Unlock()
+			tasks.Submit(0, 1)
+		}
+		return nil
 	})
 	if err != nil {
 		cancel(err)
@@ -95,24 +107,6 @@ func open(ctx context.Context, form peer.Peer, digesters int, task func() error)
 		_ = task() // an error of task has cancelled the context
 	})
 }
-
-// walk calls found with the path of each regular file below root. When ctx is done, it stops and returns the cause.
-func walk(ctx context.Context, root string, found func(path string)) error {
-	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err != nil:
-			return err
-		case entry.Type().IsRegular():
-			found(path)
-		}
-		return nil
-	})
-}
-
-// digest is digestFile, unless a test replaces it to be slow or to fail.
-var digest = digestFile
 
 // digestFile returns the MD5 sum of a file.
 func digestFile(path string) (sum [md5.Size]byte, err error) {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,21 +19,6 @@ import (
 )
 
 func TestMain(m *testing.M) { noleak.Main(m) }
-
-type program = func(ctx context.Context, root string) (map[string][md5.Size]byte, error)
-
-// each runs f for every program with several numbers of digesters.
-func each(t *testing.T, f func(t *testing.T, run program)) {
-	for _, p := range md5all.Programs {
-		for _, digesters := range []int{1, 2, 20} {
-			t.Run(fmt.Sprintf("%s/%d", p.Name, digesters), func(t *testing.T) {
-				f(t, func(ctx context.Context, root string) (map[string][md5.Size]byte, error) {
-					return p.Run(ctx, root, digesters)
-				})
-			})
-		}
-	}
-}
 
 // files is how many files a tree has.
 const files = 300
@@ -55,62 +41,55 @@ func tree(t *testing.T) (root string, sums map[string][md5.Size]byte) {
 	return root, sums
 }
 
-func TestSumsAreThoseOfTheFiles(t *testing.T) {
-	root, want := tree(t)
-	check.Equal(t, "files", len(want), files)
-	each(t, func(t *testing.T, run program) {
-		for root, want := range map[string]map[string][md5.Size]byte{root: want, t.TempDir(): {}} {
-			if got, err := run(t.Context(), root); err != nil || got == nil || !maps.Equal(got, want) {
-				t.Errorf("%d sums, not the %d of the files (%v)", len(got), len(want), err)
-			}
-		}
-	})
-}
-
-func TestARunThatCannotBeginEndsAtOnce(t *testing.T) {
-	root, _ := tree(t)
-	stop := errors.New("stop")
-	ended, cancel := context.WithCancelCause(t.Context())
-	cancel(stop)
-	each(t, func(t *testing.T, run program) {
-		if got, err := run(t.Context(), filepath.Join(root, "missing")); got != nil || !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("without a root: %d sums, %v", len(got), err)
-		}
-		if got, err := run(ended, root); got != nil || !errors.Is(err, stop) {
-			t.Errorf("with a context that has ended: %d sums, %v", len(got), err)
-		}
-	})
-}
-
-func TestWhatEndsARunCancelsWhatIsLeft(t *testing.T) {
-	root, _ := tree(t)
+func TestSumsAreThoseOfAllFilesUnlessSomethingEndsTheRun(t *testing.T) {
+	root, sums := tree(t)
+	check.Equal(t, "files", len(sums), files)
 	stop := errors.New("stop")
 	for _, p := range md5all.Programs {
 		for name, c := range map[string]struct {
-			at, most int64 // files: the one that ends the run, and those that may be tried in all
-			end      func(cancel context.CancelCauseFunc) error
+			root  string
+			sums  map[string][md5.Size]byte
+			err   error
+			at    int64 // the file that ends the run, counted from 1; if it is 0, the context has ended before
+			fails bool  // by an error, and not by the end of the context
 		}{
-			"an error": {1, 100, func(context.CancelCauseFunc) error { return stop }},
-			// A digester that has looked at the context already takes one more file.
-			"the context": {50, 60, func(cancel context.CancelCauseFunc) error { cancel(stop); return nil }},
+			"nothing":                  {root: root, sums: sums, at: -1},
+			"nothing, and no file":     {root: t.TempDir(), sums: map[string][md5.Size]byte{}, at: -1},
+			"no root":                  {root: filepath.Join(root, "missing"), err: fs.ErrNotExist, at: -1},
+			"an error":                 {root: root, err: stop, at: 1, fails: true},
+			"the context":              {root: root, err: stop, at: 50},
+			"a context that has ended": {root: root, err: stop},
 		} {
-			t.Run(p.Name+"/"+name, func(t *testing.T) {
-				ctx, cancel := context.WithCancelCause(t.Context())
-				tried, restore := md5all.Before(func(number int64) error {
-					if number == c.at {
-						return c.end(cancel)
+			for _, digesters := range []int{1, 2, 20} {
+				t.Run(fmt.Sprintf("%s/%s/%d", p.Name, name, digesters), func(t *testing.T) {
+					ctx, cancel := context.WithCancelCause(t.Context())
+					if c.at == 0 {
+						cancel(stop)
 					}
-					time.Sleep(time.Millisecond) // of real time: some of the libraries crash in a test bubble
-					return nil
+					var tried atomic.Int64
+					got, err := md5all.RunWith(p, ctx, c.root, digesters, func(path string) ([md5.Size]byte, error) {
+						switch n := tried.Add(1); {
+						case n == c.at && c.fails:
+							return [md5.Size]byte{}, stop
+						case n == c.at:
+							cancel(stop)
+						case c.at > 0:
+							time.Sleep(time.Millisecond) // of real time: some of the libraries crash in a test bubble
+						}
+						return md5all.DigestFile(path)
+					})
+					if !errors.Is(err, c.err) || (got == nil) != (c.sums == nil) || !maps.Equal(got, c.sums) {
+						t.Errorf("%d sums, not the %d of the files (%v)", len(got), len(c.sums), err)
+					}
+					most := c.at + int64(digesters) + 8 // a digester that has looked at the context already takes one more file
+					if c.fails {
+						most = 100 // between an error and its consequences other goroutines may come
+					}
+					if n := tried.Load(); c.err != nil && n > most {
+						t.Errorf("%d of %d files were tried, and file %d ended the run", n, files, c.at)
+					}
 				})
-				defer restore()
-				if got, err := p.Run(ctx, root, 2); got != nil || !errors.Is(err, stop) {
-					t.Errorf("%d sums, %v", len(got), err)
-				}
-				if n := tried(); n > c.most {
-					t.Errorf("%d of 300 files were tried, and file %d ended the run", n, c.at)
-				}
-			})
+			}
 		}
 	}
 }

@@ -110,11 +110,14 @@ func TestAServerWithoutALimitQueuesUp(t *testing.T) {
 	}
 }
 
-func TestALimitThatDoesNotHoldIsNoMeasurement(t *testing.T) {
-	t.Parallel()
-	_, err := overload.Run(t.Context(), small(overload.Unlimited))
-	if err == nil || !strings.Contains(err.Error(), "under a limit of 10") {
-		t.Errorf("got %v", err)
+func TestARunThatIsNoMeasurementIsAnError(t *testing.T) {
+	for contender, want := range map[string]string{
+		overload.Unlimited: "under a limit of 10",
+		"nobody":           `no contender is called "nobody"`,
+	} {
+		if _, err := overload.Run(t.Context(), small(contender)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", contender, err)
+		}
 	}
 }
 
@@ -141,13 +144,6 @@ func TestLatenciesCountFromTheMomentAtWhichARequestWasDue(t *testing.T) {
 	r := run(t, setup) // ten times as many requests as the connection can have
 	rising(t, "latency", float64(2*setup.Service), r.Value("p50-ns"))
 	rising(t, "requests a second that were not sent", 1, r.Value("unsent/s"))
-}
-
-func TestAServerThatGoesAwayIsAnError(t *testing.T) {
-	_, err := overload.Run(t.Context(), small("nobody"))
-	if err == nil || !strings.Contains(err.Error(), `no contender is called "nobody"`) {
-		t.Errorf("got %v", err)
-	}
 }
 
 func TestACancelledRunEndsItsProcesses(t *testing.T) {

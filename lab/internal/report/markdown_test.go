@@ -8,29 +8,21 @@ import (
 
 const readme = "# Weir\n\n<!-- lab:performance -->\nold\n<!-- /lab:performance -->\n\nrest\n"
 
-func TestInsertReplacesAndIsIdempotent(t *testing.T) {
-	const want = "# Weir\n\n<!-- lab:performance -->\n| a |\n<!-- /lab:performance -->\n\nrest\n"
-	text := []byte(readme)
-	for range 2 {
-		var err error
-		if text, err = report.Insert(text, "performance", "| a |\n"); err != nil || string(text) != want {
-			t.Errorf("got %q, %v", text, err)
-		}
-	}
-}
-
-func TestInsertRefusesMissingOrDoubledMarkers(t *testing.T) {
-	for _, c := range []struct{ readme, name, text string }{
-		{readme, "behaviour", ""},
-		{"<!-- lab:x -->", "x", ""},
-		{"<!-- /lab:x -->", "x", ""},
-		{"<!-- /lab:x --> <!-- lab:x -->", "x", ""},
-		{readme + readme, "performance", ""},
-		{readme + "<!-- /lab:performance -->", "performance", ""},
-		{readme, "performance", "<!-- lab:performance -->"},
+func TestInsertReplacesWhatIsBetweenTwoMarkers(t *testing.T) {
+	const inserted = "# Weir\n\n<!-- lab:performance -->\n| a |\n<!-- /lab:performance -->\n\nrest\n"
+	for _, c := range []struct{ page, name, text, want string }{ // want is "" for an error
+		{readme, "performance", "| a |\n", inserted},
+		{inserted, "performance", "| a |\n", inserted},
+		{readme, "behaviour", "", ""},
+		{"<!-- lab:x -->", "x", "", ""},
+		{"<!-- /lab:x -->", "x", "", ""},
+		{"<!-- /lab:x --> <!-- lab:x -->", "x", "", ""},
+		{readme + readme, "performance", "", ""},
+		{readme + "<!-- /lab:performance -->", "performance", "", ""},
+		{readme, "performance", "<!-- lab:performance -->", ""},
 	} {
-		if got, err := report.Insert([]byte(c.readme), c.name, c.text); err == nil {
-			t.Errorf("%q: got %q", c.readme, got)
+		if got, err := report.Insert([]byte(c.page), c.name, c.text); string(got) != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%q: got %q, %v", c.page, got, err)
 		}
 	}
 }

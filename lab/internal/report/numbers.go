@@ -89,15 +89,10 @@ func figure(value float64, unit string) string {
 
 // significant formats a value with three digits, or with all digits before the point if there are more.
 func significant(v float64) string {
-	switch abs := math.Abs(v); {
-	case abs < 0.0995:
-		return strconv.FormatFloat(v, 'g', 3, 64)
-	case abs < 9.995:
-		return strconv.FormatFloat(v, 'f', 2, 64)
-	case abs < 99.95:
-		return strconv.FormatFloat(v, 'f', 1, 64)
+	if math.Abs(v) >= 99.95 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
-	return strconv.FormatFloat(v, 'f', 0, 64)
+	return fmt.Sprintf("%#.3g", v)
 }
 
 // interval formats how far the true median may be from the measured one: "± 2 %".

@@ -34,18 +34,15 @@ type curve struct {
 // pictures draws what the tables of an experiment show along a parameter, or along the time of a measurement.
 func pictures(tables []record.Table) (list []picture) {
 	for _, along := range tables[0].Params {
-		for _, set := range sets(tables, func(t record.Table) string { return paramsBut(t, along.Key) }) {
+		for _, set := range sets(tables, func(t record.Table) string { return t.Experiment + " " + paramsBut(t, along.Key) }) {
 			list = append(list, alongParam(set, along.Key))
 		}
 	}
 	for _, t := range tables {
-		list = append(list, alongTime(t, "good-curve", "served in time, a second", "good/s"), alongTime(t, "memory-curve", "memory", "peak-B"))
+		list = append(list, alongTime(t, "good-curve", "served in time, a second", 1), alongTime(t, "memory-curve", "memory, MB", 1e-6))
 	}
-	// Two points are no more than two columns of a table. The peers of several tables that differ in no number may have one each.
-	return slices.DeleteFunc(list, func(p picture) bool {
-		return !slices.ContainsFunc(p.curves, func(c curve) bool {
-			return len(slices.CompactFunc(slices.Clone(c.points), func(a, b plotter.XY) bool { return a.X == b.X })) >= 3
-		})
+	return slices.DeleteFunc(list, func(p picture) bool { // two points are no more than two columns of a table
+		return !slices.ContainsFunc(p.curves, func(c curve) bool { return len(c.points) >= 3 })
 	})
 }
 
@@ -102,43 +99,28 @@ func alongParam(tables []record.Table, key string) picture {
 	return p
 }
 
-// logTicks returns ticks at 1, 2 and 5 times the powers of ten, as few as have all values between them.
+// logTicks returns ticks at powers of 2, or of 10 if there would be too many, as few as have all values between them.
 func logTicks(least, most float64, text func(float64) string) (ticks plot.ConstantTicks) {
-	for power := math.Floor(math.Log10(least)); ; power++ {
-		for _, digit := range []float64{1, 2, 5} {
-			v := digit * math.Pow(10, power)
-			if v <= least {
-				ticks = nil
-			}
-			label := text(v)
-			if digit > 1 && most > 1e4*least {
-				label = ""
-			}
-			ticks = append(ticks, plot.Tick{Value: v, Label: label})
-			if v >= most && len(ticks) > 1 {
-				return ticks
-			}
+	step := 2.0
+	if most > 500*least {
+		step = 10
+	}
+	for v := math.Pow(step, math.Floor(math.Log(least)/math.Log(step))); ; v *= step {
+		ticks = append(ticks, plot.Tick{Value: v, Label: text(v)})
+		if v > most {
+			return ticks
 		}
 	}
 }
 
-// alongTime draws the curves that the last round of each peer has under a key.
-func alongTime(t record.Table, key, title, unit string) picture {
+// alongTime draws the curves that the last round of each peer has under a key, in the unit of the title.
+func alongTime(t record.Table, key, title string, scale float64) picture {
 	p := picture{Plot: plot.New(), title: title + ": " + paramsText(t.Params)}
 	p.X.Label.Text, p.Y.Min = "seconds of the last round", 0
-	p.Y.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick {
-		ticks := plot.DefaultTicks{}.Ticks(low, high)
-		for k := range ticks {
-			if ticks[k].Label != "" {
-				ticks[k].Label = figure(ticks[k].Value, unit)
-			}
-		}
-		return ticks
-	})
 	for _, r := range t.Rows {
 		c := curve{peer: r.Peer}
 		for _, point := range record.ParseCurve(record.Find(r.Notes, key)) {
-			c.points = append(c.points, plotter.XY{X: point[0], Y: point[1]})
+			c.points = append(c.points, plotter.XY{X: point[0], Y: point[1] * scale})
 		}
 		p.curves = append(p.curves, c)
 	}

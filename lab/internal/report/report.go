@@ -41,11 +41,6 @@ func sets(tables []record.Table, key func(record.Table) string) (list [][]record
 	return list
 }
 
-// byParam is a key of [sets].
-func byParam(name string) func(record.Table) string {
-	return func(t record.Table) string { return t.Param(name) }
-}
-
 // about describes one operation of the experiment; it is "" for features, each of which has its own.
 func about(t record.Table) string {
 	for _, known := range suite.Plan(suite.Scale{Full: true, Cores: 2}) {
@@ -65,8 +60,6 @@ func grids(tables []record.Table) (list []grid) {
 		return []grid{featureGrid(tables)}
 	case servers:
 		return httpGrids(tables)
-	case costCurve:
-		list = overheadGrids(tables)
 	}
 	for _, t := range tables {
 		list = append(list, plainGrid(t))

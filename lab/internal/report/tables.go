@@ -24,14 +24,6 @@ type grid struct {
 // A reason says why something has a verdict.
 type reason struct{ row, column, verdict, text string }
 
-// newPeerGrid returns a grid with a row for each peer, and no column yet.
-func newPeerGrid(tables []record.Table) (g grid) {
-	for _, name := range peersOf(tables) {
-		g.rows = append(g.rows, []string{name})
-	}
-	return g
-}
-
 // peersOf returns all peers of the tables, in the order of the first table.
 func peersOf(tables []record.Table) []string {
 	var peers []string
@@ -65,8 +57,10 @@ func (g *grid) addRow(name string, of func(column int) string) {
 // plainGrid returns the grid of one table: a row for each peer, a column for each unit, and how the times of all compare with those
 // of a go statement and of Weir.
 func plainGrid(t record.Table) grid {
-	g := newPeerGrid([]record.Table{t})
-	g.params = paramsText(t.Params)
+	g := grid{params: paramsText(t.Params)}
+	for _, r := range t.Rows {
+		g.rows = append(g.rows, []string{r.Peer})
+	}
 	g.addFailures(t)
 	for _, unit := range t.Units {
 		top, _ := best(t.Rows, unit, notInPlace)
@@ -170,9 +164,7 @@ func (g *grid) addTheirs(t record.Table) {
 func paramsText(params []record.Setting) string {
 	var parts []string
 	for _, p := range params {
-		parts = append(parts, paramText(p.Key, p.Value))
+		parts = append(parts, clean(p.Key)+" "+grouped(p.Value))
 	}
 	return strings.Join(parts, " · ")
 }
-
-func paramText(key, value string) string { return clean(key) + " " + grouped(value) }

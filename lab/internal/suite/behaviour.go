@@ -2,11 +2,9 @@ package suite
 
 import (
 	"context"
-	"os/exec"
 	"time"
 
 	"github.com/64ed045f/weir/lab/internal/behaviour"
-	"github.com/64ed045f/weir/lab/internal/child"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
@@ -43,10 +41,7 @@ func observed(s Scale, scenario behaviour.Scenario, id record.ID) Experiment {
 		e.Contenders = append(e.Contenders, Contender{
 			Name: library,
 			Observe: func(ctx context.Context) (r record.Result, err error) {
-				program := func(ctx context.Context, args ...string) *exec.Cmd {
-					return child.Itself(ctx, append([]string{ProgramFlag}, args...)...)
-				}
-				o, err := behaviour.Run(ctx, program, scenario, library, s.Full, s.Cores)
+				o, err := behaviour.Run(ctx, ProgramFlag, scenario, library, s.Full, s.Cores)
 				r.Add("ns/op", float64(o.Elapsed.Nanoseconds()))
 				r.Notes = []record.Setting{
 					{Key: "verdict", Value: string(o.Verdict)},

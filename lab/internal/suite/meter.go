@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/64ed045f/weir/lab/internal/memory"
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
@@ -98,11 +97,4 @@ func mean(samples []time.Duration) float64 {
 		sum += d
 	}
 	return float64(sum.Nanoseconds()) / float64(len(samples))
-}
-
-// goroutines watches how many there are, until most is called.
-func goroutines() (most func() int) {
-	// The figure excludes the watch itself and the goroutine that measures.
-	before := runtime.NumGoroutine() + 1
-	return memory.Watch(2*time.Millisecond, func() int { return runtime.NumGoroutine() - before })
 }

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"runtime"
 	"slices"
 	"time"
 
@@ -39,8 +40,9 @@ func asleep(s Scale, procs, n int, name, about string, untilTheEnd bool) Experim
 		About: about,
 		Turn:  time.Duration(n) * 1600 * time.Nanosecond,
 		Contenders: contenders(s, concurrent, func(m *Meter, p peer.Peer) {
-			r := p.Open(seedCap, sleep)
-			most := goroutines()
+			r := p.Open(seedCap, func() { time.Sleep(nap) })
+			before := runtime.NumGoroutine() + 1 // the watch is not counted, nor the goroutine that measures
+			most := memory.Watch(2*time.Millisecond, func() int { return runtime.NumGoroutine() - before })
 			m.time(1, func() {
 				r.Submit(0, n)
 				if untilTheEnd {
@@ -55,5 +57,3 @@ func asleep(s Scale, procs, n int, name, about string, untilTheEnd bool) Experim
 		}),
 	}
 }
-
-func sleep() { time.Sleep(nap) }
