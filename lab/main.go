@@ -28,14 +28,6 @@ import (
 	"github.com/64ed045f/weir/lab/internal/suite"
 )
 
-// Exit statuses, as shells use them.
-const (
-	exitFine        = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitInterrupted = 130
-)
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := lab(ctx, os.Args[1:], os.Stdout, os.Stderr)
@@ -43,7 +35,7 @@ func main() {
 	os.Exit(code)
 }
 
-// lab is the whole command.
+// lab is the whole command. It returns the exit status.
 func lab(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) == 3 && args[0] == suite.ProgramFlag {
 		return behaviour.Child(args[1], args[2])
@@ -54,21 +46,21 @@ func lab(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		return exitFine
+		return 0
 	case err != nil:
 		say(stderr, "lab: %v", err)
-		return exitUsage
+		return 2
 	}
 	err = o.do(ctx, stdout, stderr)
 	switch {
 	case ctx.Err() != nil:
 		say(stderr, "lab: interrupted: %v", err)
-		return exitInterrupted
+		return 130 // as shells have it
 	case err != nil:
 		say(stderr, "lab: %v", err)
-		return exitFailed
+		return 1
 	}
-	return exitFine
+	return 0
 }
 
 // say writes a line to the standard error. It ignores an error, as there is nowhere left to report it.

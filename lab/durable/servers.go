@@ -147,53 +147,42 @@ func postgresAddress(folder string) string {
 	return "host=" + folder + " user=river dbname=postgres"
 }
 
-// unprivileged returns a command in a process group of its own. If this process is root, the command runs as another user, as PostgreSQL
-// requires, and the folder is given to that user.
-func unprivileged(folder, path string, args ...string) (*exec.Cmd, error) {
-	cmd := exec.Command(path, args...)
+// postgresCommand returns the command of a program of PostgreSQL, in a process group of its own. If this process is root, it runs as
+// another user, as PostgreSQL requires, and the folder is given to that user.
+func postgresCommand(folder, name string, args ...string) (*exec.Cmd, error) {
+	path, err := postgresPath(name)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(path, append([]string{"-D", filepath.Join(folder, "data")}, args...)...)
 	if os.Geteuid() == 0 {
 		if err := exec.Command("chown", "nobody", folder).Run(); err != nil {
 			return nil, err
 		}
-		cmd = exec.Command("setpriv", append([]string{"--reuid=nobody", path}, args...)...)
+		cmd = exec.Command("setpriv", append([]string{"--reuid=nobody"}, cmd.Args...)...)
 		cmd.Dir = folder
 	}
 	child.Apart(cmd)
 	return cmd, nil
 }
 
-// initPostgres makes an empty database in the folder "data" of a new folder.
-func initPostgres(folder string) error {
+// startPostgres makes an empty database in the folder "data" of the new folder first.
+func startPostgres(ctx context.Context, folder string, always bool) (*process, error) {
 	if err := os.Mkdir(folder, 0o711); err != nil {
-		return err
+		return nil, err
 	}
-	path, err := postgresPath("initdb")
+	cmd, err := postgresCommand(folder, "initdb", "-U", "river", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 	if err != nil {
-		return err
-	}
-	cmd, err := unprivileged(folder, path, "-D", filepath.Join(folder, "data"), "-U", "river", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
-	if err != nil {
-		return err
+		return nil, err
 	}
 	if text, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w: %s", err, text)
-	}
-	return nil
-}
-
-func startPostgres(ctx context.Context, folder string, always bool) (*process, error) {
-	if err := initPostgres(folder); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("initdb: %w: %s", err, text)
 	}
 	commit := "off"
 	if always {
 		commit = "on"
 	}
-	path, err := postgresPath("postgres")
-	if err != nil {
-		return nil, err
-	}
-	cmd, err := unprivileged(folder, path, "-D", filepath.Join(folder, "data"), "-k", folder, "-c", "listen_addresses=", "-c", "synchronous_commit="+commit)
+	cmd, err = postgresCommand(folder, "postgres", "-k", folder, "-c", "listen_addresses=", "-c", "synchronous_commit="+commit)
 	if err != nil {
 		return nil, err
 	}

@@ -28,13 +28,10 @@ func TestMain(m *testing.M) {
 }
 
 func TestTreeCountsAProcessAndItsChildren(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		if n := memory.Tree(os.Getpid()); n != 0 {
-			t.Errorf("%d bytes, where the kernel does not say", n)
-		}
-		return
-	}
 	before := memory.Tree(os.Getpid())
+	if runtime.GOOS != "linux" && before == 0 {
+		t.Skip("the kernel does not say")
+	}
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), "CHILD=1")
 	input, err := child.StdinPipe()

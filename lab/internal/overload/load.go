@@ -214,7 +214,19 @@ func (g *clients) answered(c *client, status int, keep bool) (again, kept bool) 
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.tally.answered++
-	g.count(now, now-c.due, status)
+	switch latency := now - c.due; {
+	case now >= g.Length: // after the measured span
+	case status == 200:
+		g.tally.served = append(g.tally.served, latency)
+		if latency <= g.Patience {
+			g.tally.good++
+			g.tally.curve[min(int(now/g.Interval()), len(g.tally.curve)-1)]++
+		}
+	case status == 503:
+		g.tally.refused = append(g.tally.refused, latency)
+	default:
+		g.tally.other++
+	}
 	c.busy = false
 	g.live.Done()
 	if !keep || g.ended {
@@ -233,25 +245,6 @@ func (g *clients) answered(c *client, status int, keep bool) (again, kept bool) 
 	}
 	g.idle = append(g.idle, c)
 	return false, true
-}
-
-// count counts an answer. The caller holds mu.
-func (g *clients) count(now, latency time.Duration, status int) {
-	if now >= g.Length {
-		return
-	}
-	switch status {
-	case 200:
-		g.tally.served = append(g.tally.served, latency)
-		if latency <= g.Patience {
-			g.tally.good++
-			g.tally.curve[min(int(now/g.Interval()), len(g.tally.curve)-1)]++
-		}
-	case 503:
-		g.tally.refused = append(g.tally.refused, latency)
-	default:
-		g.tally.other++
-	}
 }
 
 // broken removes a connection that the server has closed, or that could not be opened.

@@ -75,11 +75,9 @@ func (s setting) receive(what string, from <-chan struct{}) error {
 	}
 }
 
-type submitter interface{ Submit(lo, hi int) }
-
 // submit hands over the tasks from lo to hi in equal parts, one from each producer,
 // and returns when all Submits have.
-func (s setting) submit(to submitter, lo, hi int) {
+func (s setting) submit(to peer.Runner, lo, hi int) {
 	var live sync.WaitGroup
 	n := hi - lo
 	for k := range s.producers {

@@ -156,7 +156,7 @@ func scores(tables []record.Table) (rows [][]string, losses []string) {
 	for _, rivals := range []struct {
 		name     string
 		competes func(string) bool
-	}{{"the best other library", isOther}, {"a go statement for each task", isGo}} {
+	}{{"the best other library", isOther}, {"a go statement for each task", func(name string) bool { return name == peer.Go }}} {
 		for _, what := range []struct {
 			name   string
 			unitOf func(record.Table) string

@@ -5,15 +5,12 @@ import (
 	"github.com/64ed045f/weir/lab/internal/record"
 )
 
-// lengthTasks is how many tasks the rows of Lengths have.
-const lengthTasks = "100000"
-
-// Lengths is the table of what tasks of several lengths take, done in place and otherwise.
+// Lengths is the table of what tasks of several lengths take, done in place and otherwise, where there are 100 000 of them.
 func Lengths(file record.File) string {
 	peers := []string{peer.InPlace, "go", "weir.Pool"}
 	var rows [][]string
 	for _, t := range record.Tables(file.Results) {
-		if experimentOf(t) != costCurve || t.Param("tasks") != lengthTasks {
+		if experimentOf(t) != costCurve || t.Param("tasks") != "100000" {
 			continue
 		}
 		cells := []string{t.Param("roots")}

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,8 +11,12 @@ import (
 )
 
 func TestThePublishedResultsMakeReports(t *testing.T) {
+	paths, err := filepath.Glob("../../results/*.txt")
+	check.OK(t, err)
 	text := ""
-	for _, f := range published(t) {
+	for _, path := range paths {
+		f, err := record.ReadFile(path)
+		check.OK(t, err)
 		harmless(t, f)
 		text += report.New(f)
 	}

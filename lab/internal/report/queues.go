@@ -46,8 +46,13 @@ func Queues(file record.File) string {
 				title += "; each synced"
 			}
 			row := []string{title}
-			for _, queue := range queues {
-				row = append(row, queueCell(t, queue, r.unit))
+			for _, queue := range queues { // with its best form
+				cell := "–"
+				form, ok := best(t.Rows, r.unit, func(peer string) bool { return strings.HasPrefix(peer+".", queue+".") })
+				if ok {
+					cell = entry(form.Cells[r.unit], r.unit, strings.TrimPrefix(strings.TrimPrefix(form.Peer, queue), "."), false)
+				}
+				row = append(row, cell)
 			}
 			rows = append(rows, row)
 		}
@@ -57,13 +62,4 @@ func Queues(file record.File) string {
 	}
 	return tableMarkdown(append([]string{""}, queues...), "--:", rows) +
 		fmt.Sprintf("\nMedians with the interval of 95 %% confidence. %s.\n", escapeMarkdown(origin(file, tables)))
-}
-
-// queueCell formats the figure of the queue's best form.
-func queueCell(t record.Table, queue, unit string) string {
-	row, ok := best(t.Rows, unit, func(peer string) bool { return strings.HasPrefix(peer+".", queue+".") })
-	if !ok {
-		return "–"
-	}
-	return entry(row.Cells[unit], unit, strings.TrimPrefix(strings.TrimPrefix(row.Peer, queue), "."), false)
 }

@@ -144,22 +144,6 @@ func results(t *testing.T, part string) record.File {
 	return f
 }
 
-// published are the results from which the tables of the documents are made.
-func published(t *testing.T) []record.File {
-	t.Helper()
-	paths, err := filepath.Glob("../../results/*.txt")
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("%v, %v", paths, err)
-	}
-	var files []record.File
-	for _, path := range paths {
-		f, err := record.ReadFile(path)
-		check.OK(t, err)
-		files = append(files, f)
-	}
-	return files
-}
-
 // harmless checks what holds for the report of any results, whatever is in them.
 func harmless(t *testing.T, f record.File) {
 	t.Helper()

@@ -100,7 +100,6 @@ func (g *grid) addFailures(t record.Table) {
 	}
 }
 
-func isGo(name string) bool       { return name == peer.Go }
 func isPlain(name string) bool    { return name == peer.Go || name == peer.Made } // no table has both
 func notInPlace(name string) bool { return name != peer.InPlace }
 

@@ -13,15 +13,6 @@ const (
 	unmeasured = "failed" // the measurement failed
 )
 
-// verdictOf returns the verdict in the notes of a result.
-func verdictOf(notes []record.Setting) string {
-	v := note(notes, "verdict")
-	if v == "" && note(notes, record.FailedNote) != "" {
-		return unmeasured
-	}
-	return v
-}
-
 // sign returns a sign for the verdict, for readers who scan a table.
 func sign(verdict string) string {
 	switch verdict {
@@ -85,7 +76,10 @@ func featureGrid(features []record.Table) (g grid) {
 func (g *grid) addVerdicts(name string, text func(verdict string) string, of func(column int) record.Row) {
 	g.addRow(name, func(k int) string {
 		notes := of(k).Notes
-		v := verdictOf(notes)
+		v := note(notes, "verdict")
+		if v == "" && note(notes, record.FailedNote) != "" {
+			v = unmeasured
+		}
 		for _, key := range []string{"detail", record.FailedNote} {
 			if text := note(notes, key); text != "" && text != "-" {
 				g.reasons = append(g.reasons, reason{name, g.head[k], v, text})

@@ -107,16 +107,13 @@ func lone(s Scale) []Experiment {
 	})
 }
 
-// forkRoots makes a task of about 0.7 µs on the machine of the published results.
-const forkRoots = 150
-
 func forkJoin(s Scale) Experiment {
-	const tasks = 10
+	const tasks, length = 10, 150 // about 0.7 µs on the machine of the published results
 	return Experiment{
 		ID:    id(s.Cores, "forkjoin", "tasks", tasks),
 		About: "10 tasks of 150 square roots each, handed over together and waited for",
 		Contenders: contenders(s, func(p peer.Peer) bool { return p.Open != nil }, func(m *Meter, p peer.Peer) {
-			r := p.Open(runtime.GOMAXPROCS(0), func() { roots(forkRoots) })
+			r := p.Open(runtime.GOMAXPROCS(0), func() { roots(length) })
 			defer r.Close()
 			m.repeated(func() {
 				r.Submit(0, tasks)

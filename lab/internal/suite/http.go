@@ -18,9 +18,6 @@ var httpSuite = Suite{
 	},
 }
 
-// publishedRounds is the number of rounds that a figure in the README needs, although a turn is long.
-const publishedRounds = 10
-
 // overloads offers a backend with the given number of places five times the load that it can serve.
 func overloads(s Scale, places int) Experiment {
 	setup := overload.Setup{
@@ -38,7 +35,7 @@ func overloads(s Scale, places int) Experiment {
 	e := Experiment{
 		ID:     id(s.Cores, "overload", "capacity", int(setup.Capacity()), "offered", setup.Rate, "patience", setup.Patience),
 		About:  "the time for each request that is served within the patience; capacity and offered are requests a second",
-		Rounds: pick(s, publishedRounds, 1), Turn: turn,
+		Rounds: pick(s, 10, 1), Turn: turn, // although a turn is long
 	}
 	for _, name := range pick(s, overload.Names(), []string{"weir.Limit", peer.Go}) {
 		setup.Contender = name
