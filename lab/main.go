@@ -3,7 +3,7 @@
 //
 //	go run ./lab                        all suites, in six minutes on two cores
 //	go run ./lab -full -suite dispatch  one suite with everything, ten rounds
-//	go run ./lab -run behaviour/09      one scenario, every library
+//	go run ./lab -scenario 9            one scenario, every library
 //	go run ./lab -list                  what there is
 //
 // METHOD.md says what each suite measures, and how such figures can mislead.
@@ -72,7 +72,11 @@ func say(stderr io.Writer, format string, args ...any) {
 func (o *options) do(ctx context.Context, stdout, stderr io.Writer) error {
 	switch {
 	case o.child != "":
-		return run.Child(stdout, suite.Plan(o.Scale), o.child, o.target(), o.out)
+		target := 40 * time.Millisecond // how long the clock of one measurement runs, where the lab can choose that
+		if o.Full {
+			target = 100 * time.Millisecond
+		}
+		return run.Child(stdout, suite.Plan(o.Scale), o.child, target, o.out)
 	case o.list:
 		return o.showList(stdout)
 	case o.tables:

@@ -140,10 +140,10 @@ func TestARunWithoutAFolderHasOneOfItsOwnWithTheProfilesOfWhatWasMeasured(t *tes
 	}
 }
 
-func TestAScenarioRunsByItsName(t *testing.T) {
+func TestAScenarioRunsByItsNumber(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	out, _ := call(t, 0, "-run", "behaviour/07", "-peer", "weir,ants", "-out", dir)
+	out, _ := call(t, 0, "-scenario", "7", "-peer", "weir,ants", "-out", dir)
 	contains(t, out, "| ✓ ")
 	verdicts := map[string]string{}
 	for _, r := range read(t, dir).Results {
@@ -197,6 +197,7 @@ func TestFlagsThatSelectNothingAreRefused(t *testing.T) {
 		{[]string{"-suite", "nothing"}, `no suite is called "nothing"; there are dispatch, cold, seeds`},
 		{[]string{"-peer", "ant"}, `no peer is called "ant"; there are weir.Pool`},
 		{[]string{"-nope"}, "not defined: -nope"},
+		{[]string{"-scenario", "x"}, `"x" for flag -scenario: there are 01 to 24`},
 		{[]string{"-suite", "cost", "-peer", "conc"}, "no experiment fits"},
 		{[]string{"-run", "("}, "missing closing )"},
 		{[]string{"-rounds", "-1"}, "no fewer than 0 rounds, got -1"},

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/64ed045f/weir/lab/internal/behaviour"
 	"github.com/64ed045f/weir/lab/internal/peer"
 	"github.com/64ed045f/weir/lab/internal/record"
 	"github.com/64ed045f/weir/lab/internal/suite"
@@ -54,6 +54,14 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.Func("peer", "measure only these `peers`: libraries (ants), or forms of one (ants.func)", words(&o.peers))
 	flags.Func("run", "run only experiments whose name, as -list shows it, matches the `regexp`", func(text string) (err error) {
 		o.run, err = regexp.Compile(text)
+		return err
+	})
+	flags.Func("scenario", "run only this scenario of suite behaviour, by `number`", func(number string) (err error) {
+		all := behaviour.Scenarios()
+		if !slices.ContainsFunc(all, func(s behaviour.Scenario) bool { return s.ID == number || s.ID == "0"+number }) {
+			return fmt.Errorf("there are %s to %s", all[0].ID, all[len(all)-1].ID)
+		}
+		o.run, err = regexp.Compile("^behaviour/0?" + number + "/")
 		return err
 	})
 	flags.BoolVar(&o.Full, "full", false, "measure everything, in ten rounds: the results can be published. Takes hours")
@@ -127,14 +135,6 @@ func peerNames() []string {
 
 // isCalled reports whether known is the peer called name, or belongs to the library called name.
 func isCalled(known, name string) bool { return known == name || peer.LibraryOf(known) == name }
-
-// target returns how long the clock of one measurement runs, where the lab can choose that.
-func (o *options) target() time.Duration {
-	if o.Full {
-		return 100 * time.Millisecond
-	}
-	return 40 * time.Millisecond
-}
 
 // plan returns the experiments that the flags select.
 func (o *options) plan() []suite.Experiment {
