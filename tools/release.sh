@@ -14,7 +14,7 @@ fail() { echo "release: $*" >&2; exit 1; }
 version=$2
 [[ $version =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$ ]] || fail "version must be like v1.2.3, got $version"
 [ -z "$(git status --porcelain)" ] || fail "the tree has changes that are not committed"
-library=$(go list -m)
+library=$(GOWORK=off go list -m) # in the workspace it lists all modules
 mapfile -t files < <(find . -mindepth 2 \( -name go.mod -o -name local.mod \) -not -path '*/testdata/*' -not -path './tools/*' | LC_ALL=C sort)
 nested=()
 for file in "${files[@]#./}"; do

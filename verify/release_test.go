@@ -101,11 +101,13 @@ func TestOneScriptTagsAllModules(t *testing.T) {
 		t.Skip("needs git")
 	}
 	dir := t.TempDir()
-	for _, name := range []string{"CHANGELOG.md", "go.mod", "tools/release.sh", "cmd/weir/go.mod", "cmd/weir/local.mod", "lab/go.mod", "verify/go.mod"} {
+	for _, name := range []string{
+		"CHANGELOG.md", "go.mod", "go.work", "tools/release.sh", "cmd/weir/go.mod", "cmd/weir/local.mod", "verify/go.mod", "weirnats/go.mod", "weirnats/go.work", "weirnats/examples/mailer/go.mod",
+	} {
 		check.Must(t, os.MkdirAll(filepath.Join(dir, path.Dir(name)), 0o755))
 		write(t, dir, name, plant.Text(t, name))
 	}
-	env := []string{"GOWORK=off", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}
+	env := []string{"GOWORK=", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}
 	commit := func() {
 		command(t, dir, env, "git", "add", "-A")
 		command(t, dir, env, "git", "commit", "-q", "-m", "a release")
@@ -120,10 +122,10 @@ func TestOneScriptTagsAllModules(t *testing.T) {
 	command(t, dir, env, "bash", "tools/release.sh", "prepare", "v0.9.0")
 	commit()
 	out := command(t, dir, env, "bash", "tools/release.sh", "tag", "v0.9.0")
-	if out != "cmd/weir/v0.9.0\nlab/v0.9.0\nv0.9.0\nverify/v0.9.0\n" {
+	if out != "cmd/weir/v0.9.0\nv0.9.0\nverify/v0.9.0\nweirnats/examples/mailer/v0.9.0\nweirnats/v0.9.0\n" {
 		t.Errorf("the tags are %q", out)
 	}
-	for _, name := range []string{"cmd/weir/go.mod", "cmd/weir/local.mod", "lab/go.mod", "verify/go.mod"} {
+	for _, name := range []string{"cmd/weir/go.mod", "cmd/weir/local.mod", "verify/go.mod", "weirnats/go.mod", "weirnats/examples/mailer/go.mod"} {
 		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 		check.Must(t, err)
 		if !strings.Contains(string(text), library+" v0.9.0\n") {
