@@ -12,29 +12,6 @@ import (
 	"github.com/64ed045f/weir/internal/check"
 )
 
-// brokenContext is a context of the program's own, of which one call of Done or Err panics or exits.
-type brokenContext struct {
-	context.Context
-	left int // calls until then
-	ends func()
-}
-
-func (c *brokenContext) called() {
-	if c.left--; c.left == 0 {
-		c.ends()
-	}
-}
-
-func (c *brokenContext) Done() <-chan struct{} {
-	c.called()
-	return c.Context.Done()
-}
-
-func (c *brokenContext) Err() error {
-	c.called()
-	return c.Context.Err()
-}
-
 func TestAGetWhoseContextPanicsKeepsNoObject(t *testing.T) {
 	for name, ends := range map[string]func(){"panics": func() { panic("boom") }, "exits": runtime.Goexit} {
 		for left := 1; left <= 4; left++ {
@@ -50,7 +27,7 @@ func TestAGetWhoseContextPanicsKeepsNoObject(t *testing.T) {
 					var one sync.WaitGroup
 					one.Go(func() {
 						check.Caught(func() {
-							if l, err := k.Get(&brokenContext{Context: ctx, left: left, ends: ends}); err == nil {
+							if l, err := k.Get(&check.BrokenContext{Context: ctx, Left: left, Ends: ends}); err == nil {
 								l.Put()
 							}
 						})

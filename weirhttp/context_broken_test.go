@@ -15,38 +15,16 @@ import (
 	"github.com/64ed045f/weir/weirhttp"
 )
 
-// brokenContext is a context of the program's own, of which one call of Done or Err panics or exits.
-type brokenContext struct {
-	context.Context
-	left int // calls until then
-	ends func()
-}
-
-func (c *brokenContext) called() {
-	if c.left--; c.left == 0 {
-		c.ends()
-	}
-}
-
-func (c *brokenContext) Done() <-chan struct{} {
-	c.called()
-	return c.Context.Done()
-}
-
-func (c *brokenContext) Err() error {
-	c.called()
-	return c.Context.Err()
-}
-
-// withBrokenContexts calls a test in a bubble with each of some broken contexts. ends is another one that is broken, and has ended after a second.
+// withBrokenContexts calls test in a bubble with each of some broken contexts: at the first to the sixth call they panic or exit, and they end after a
+// second or an hour.
 func withBrokenContexts(t *testing.T, test func(t *testing.T, ctx context.Context)) {
 	for name, ends := range map[string]func(){"panics": func() { panic(errBoom) }, "exits": runtime.Goexit} {
 		for left := 1; left <= 6; left++ {
-			for _, time := range []time.Duration{time.Second, time.Hour} {
-				check.Bubble(t, fmt.Sprint(name, " at ", left, ", ends after ", time), func(t *testing.T) {
-					ctx, cancel := context.WithTimeout(t.Context(), time)
+			for _, lasts := range []time.Duration{time.Second, time.Hour} {
+				check.Bubble(t, fmt.Sprint(name, " at ", left, ", ends after ", lasts), func(t *testing.T) {
+					ctx, cancel := context.WithTimeout(t.Context(), lasts)
 					defer cancel()
-					test(t, &brokenContext{Context: ctx, left: left, ends: ends})
+					test(t, &check.BrokenContext{Context: ctx, Left: left, Ends: ends})
 				})
 			}
 		}
