@@ -40,8 +40,8 @@ type Timer struct {
 // Close drops the tasks that were not handed over, as they are not due or wait for room, and reports their
 // number to the function of [OnError], in a [*TimersError]. Shutdown returns them, ordered by time, after the queued tasks, also those of lanes; so it
 // does with tasks that wait for room. A task that is due and queued is treated as one of Go. On a closed pool After drops its
-// task, with ErrClosed in a [*DroppedError]; if it is the function of OnError that calls After there, that is just logged. Wait does not wait for tasks that were not handed over. A pool with such
-// tasks is not garbage.
+// task, with ErrClosed in a [*DroppedError], which is only logged if the function of OnError has called After. Wait does not wait for tasks that were
+// not handed over. A pool with such tasks is not garbage.
 //
 // After uses the monotonic clock. The call synchronizes before the start of the task. It takes some 0.3 µs,
 // even with a million timers.

@@ -633,9 +633,9 @@ func TestAHandlerThatCallsAfterOnAClosedPoolIsNotCalledForThat(t *testing.T) {
 		check.Bubble(t, fmt.Sprint("pending: ", pending), func(t *testing.T) {
 			log := check.Log(t)
 			var p *weir.Pool
-			var told atomic.Int32
+			var calls atomic.Int32
 			p = weir.New(1, weir.OnError(func(error) {
-				if told.Add(1) < 100 {
+				if calls.Add(1) < 100 {
 					p.After(0, nothingWith)
 				}
 			}))
@@ -647,7 +647,7 @@ func TestAHandlerThatCallsAfterOnAClosedPoolIsNotCalledForThat(t *testing.T) {
 				p.After(0, nothingWith)
 			}
 			synctest.Wait()
-			check.Equal(t, "calls of the handler", told.Load(), 1)
+			check.Equal(t, "calls of the handler", calls.Load(), 1)
 			check.Equal(t, "logged", strings.Count(log.String(), weir.ErrClosed.Error()), 1)
 		})
 	}

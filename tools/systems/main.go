@@ -1,4 +1,4 @@
-// Command systems vets all packages of the workspace, with their tests, as other operating systems compile them:
+// Command systems vets all packages of the workspace that it runs in, with their tests, as other operating systems compile them:
 //
 //	systems windows darwin
 //
