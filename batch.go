@@ -152,8 +152,8 @@ func (b *batch) endsAbove() bool {
 	return true
 }
 
-// done is closed when the batch is cancelled. It is nil if the parent is of a type of the program's own, and panics: the caller waits in the
-// middle of something.
+// done is closed when the batch is cancelled. It is nil if the parent is of a type of the program's own, and panics: the caller holds what a panic
+// would not give back.
 func (b *batch) done() <-chan struct{} { return quietly(b.scope.Done) }
 
 // cancel cancels the batch, unless its parent has ended before: then that counts.

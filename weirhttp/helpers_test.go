@@ -3,7 +3,9 @@ package weirhttp_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -226,4 +228,27 @@ type untouched struct{ t testing.TB }
 func (u *untouched) Read([]byte) (int, error) {
 	u.t.Error("the body was read")
 	return 0, errBoom
+}
+
+// withBrokenContexts calls test in a bubble with each of some broken contexts: at the first to the sixth call they panic or exit, and they end after a
+// second or an hour.
+func withBrokenContexts(t *testing.T, test func(t *testing.T, ctx context.Context)) {
+	for name, ends := range map[string]func(){"panics": func() { panic(errBoom) }, "exits": runtime.Goexit} {
+		for left := 1; left <= 6; left++ {
+			for _, lasts := range []time.Duration{time.Second, time.Hour} {
+				check.Bubble(t, fmt.Sprint(name, " at ", left, ", ends after ", lasts), func(t *testing.T) {
+					ctx, cancel := context.WithTimeout(t.Context(), lasts)
+					defer cancel()
+					test(t, &check.BrokenContext{Context: ctx, Left: left, Ends: ends})
+				})
+			}
+		}
+	}
+}
+
+// apart calls f, which may panic or exit, on a goroutine of its own.
+func apart(f func()) {
+	var one sync.WaitGroup
+	one.Go(func() { check.Caught(f) })
+	one.Wait()
 }
