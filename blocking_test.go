@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -280,6 +281,7 @@ func TestATaskThatWaitsForAPlaceAboveHoldsNoneInItsLane(t *testing.T) {
 						}
 						synctest.Wait()
 						lock := make(chan struct{}, 1)
+						var over atomic.Bool
 						check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
 							lock <- struct{}{}
 							if !begun {
@@ -287,6 +289,7 @@ func TestATaskThatWaitsForAPlaceAboveHoldsNoneInItsLane(t *testing.T) {
 							}
 							err := runIn(ctx, l, back(30))
 							<-lock
+							over.Store(true)
 							return err
 						}))
 						synctest.Wait()
@@ -295,6 +298,7 @@ func TestATaskThatWaitsForAPlaceAboveHoldsNoneInItsLane(t *testing.T) {
 							time.Sleep(22 * time.Second)
 							pools[paused].Pause()
 							time.Sleep(20 * time.Second)
+							check.Equal(t, "a task that has begun goes on in the pause", over.Load(), begun)
 							pools[paused].Resume()
 						}
 						p.Wait()
