@@ -24,7 +24,7 @@ import (
 // [ExpireAfter] does not. A task between two tries of Retry, or in [Blocking], does not hold up the next one of its
 // key; one that retries by [Retrier.Do] does. Their times are not measured, and [OnSlow] does not see them. [Pools] yields all
 // keys as one pool, and looks at each key in use. Wait of the pool leaves them out, as it does tasks of
-// lanes: a [Group] waits for those of a key. A task takes 0.1 µs where its key is in use, or few keys are in use at
+// lanes: a [Group] waits for those of a key, a [sync.WaitGroup] of the program for those of all. A task takes 0.1 µs where its key is in use, or few keys are in use at
 // once, and up to 5 µs where thousands come into use one after the other.
 type Keyed[K comparable] struct {
 	on      *Pool   // whose places the tasks have

@@ -12,7 +12,7 @@ import (
 var ErrOverloaded = errors.New("weirhttp: too many requests to one host")
 
 // Transport is an [http.RoundTripper] that bounds how many requests to any one host are under way at once.
-// More requests wait for their turn, in the order of arrival.
+// More requests wait for their turn, in the order of arrival; a task that waits so keeps its place, unless it calls RoundTrip in [weir.Blocking].
 //
 //	client := &http.Client{Transport: &weirhttp.Transport{PerHost: 8}}
 //
