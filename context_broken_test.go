@@ -89,6 +89,21 @@ func TestAContextThatPanicsLosesNoPlaceAndNoCaller(t *testing.T) {
 	}
 }
 
+func TestCancelOfAGroupWhoseContextPanicsTakesEffect(t *testing.T) {
+	check.Bubble(t, "", func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		ctx := &brokenContext{Context: t.Context()}
+		for _, g := range []*weir.Group{p.Group(ctx), weir.NewGroup(ctx, 1)} {
+			ctx.after = 1
+			g.Cancel(errBoom)
+			check.Equal(t, "calls of the context's methods until it panics", ctx.after, 0)
+			g.Go(func(context.Context) error { t.Error("a task of a cancelled group begins"); return nil })
+			check.Error(t, g.Wait(), errBoom)
+		}
+	})
+}
+
 // callsWithContext make all calls that take a context.
 var callsWithContext = func() []func(context.Context, *weir.Pool) {
 	type pool = *weir.Pool

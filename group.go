@@ -357,9 +357,10 @@ func (g *Group) Context() context.Context { return g.current().scope.standard() 
 // It does not block.
 func (g *Group) Cancel(cause error) {
 	g.mustBeMade()
+	lasts := errOf(g.parent) == nil // before the mutex is held: it may be the program's own code
 	g.mu.Lock()
 	b := g.batch.Load()
-	if b == nil && g.doomed == nil && g.parent.Err() == nil { // a batch made for this would need a Wait
+	if b == nil && g.doomed == nil && lasts { // a batch made for this would need a Wait
 		g.doomed = &cause
 	}
 	g.mu.Unlock()
