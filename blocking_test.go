@@ -348,41 +348,48 @@ func TestALowerLimitOfALaneHoldsNothingUpThatAnotherTaskWaitsFor(t *testing.T) {
 }
 
 // A task of a lane is back from Blocking behind another one, which gets the lane's place first and waits for one of the pool: the places there have a
-// task that waits, under a lock, for the one behind, and one that wants the lock. The task that is waited for gets the lane's place then.
+// task that waits, under a lock, for the one behind, and one that wants the lock. The task that is waited for gets the lane's place then, also if
+// it is of a lane of the lane, and has its place there.
 func TestATaskThatIsBackBehindAnotherGetsThePlaceInTheLane(t *testing.T) {
 	for limit := 1; limit <= 2; limit++ {
-		check.Bubble(t, fmt.Sprintf("limit %d", limit), func(t *testing.T) {
-			p := weir.New(2 + limit)
-			defer p.Close()
-			l := p.Lane(limit)
-			back := func(at time.Duration) func(context.Context) error {
-				return func(ctx context.Context) error {
-					weir.Blocking(ctx, func() { time.Sleep(at * time.Second) })
-					return nil
+		for depth := range 3 {
+			check.Bubble(t, fmt.Sprintf("limit %d, depth %d", limit, depth), func(t *testing.T) {
+				p := weir.New(2 + limit)
+				defer p.Close()
+				l := p.Lane(limit)
+				below := l
+				for range depth {
+					below = below.Lane(1)
 				}
-			}
-			for range limit {
-				check.OK(t, l.Go(t.Context(), back(20)))
-			}
-			synctest.Wait()
-			lock := make(chan struct{}, 1)
-			check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
-				lock <- struct{}{}
-				err := runIn(ctx, l, back(25))
-				<-lock
-				return err
-			}))
-			synctest.Wait()
-			check.OK(t, p.Submit(func() { lock <- struct{}{}; <-lock }))
-			for range limit {
-				check.OK(t, l.Submit(func() { time.Sleep(30 * time.Second) }))
-			}
-			time.Sleep(27 * time.Second)
-			p.Resize(2) // so that the place of the last task of the lane in the pool is not free when it ends
-			p.Wait()
-			l.Wait()
-			hasItsPlaces(t, p, 2)
-		})
+				back := func(at time.Duration) func(context.Context) error {
+					return func(ctx context.Context) error {
+						weir.Blocking(ctx, func() { time.Sleep(at * time.Second) })
+						return nil
+					}
+				}
+				for range limit {
+					check.OK(t, l.Go(t.Context(), back(20)))
+				}
+				synctest.Wait()
+				lock := make(chan struct{}, 1)
+				check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+					lock <- struct{}{}
+					err := runIn(ctx, below, back(25))
+					<-lock
+					return err
+				}))
+				synctest.Wait()
+				check.OK(t, p.Submit(func() { lock <- struct{}{}; <-lock }))
+				for range limit {
+					check.OK(t, l.Submit(func() { time.Sleep(30 * time.Second) }))
+				}
+				time.Sleep(27 * time.Second)
+				p.Resize(2) // so that the place of the last task of the lane in the pool is not free when it ends
+				p.Wait()
+				l.Wait()
+				hasItsPlaces(t, p, 2)
+			})
+		}
 	}
 }
 

@@ -233,6 +233,10 @@ func (e *Engine) claimKin(w *Worker) (found work, ok bool) {
 // claimBelow finds work of want, which is of e, to run on a place of the engine above. The result none says
 // that there is no such work; otherwise only a permit may have been lacking.
 func (e *Engine) claimBelow(above *Engine, want *Want) (found work, ok, none bool) {
+	if c := e.backBetween(above, want); c != nil {
+		ok = c.engine.permitsBelow(above, true)
+		return work{returning: c, engine: c.engine}, ok, false
+	}
 	switch {
 	case !want.mayHaveWork():
 		return found, false, true
@@ -250,6 +254,38 @@ func (e *Engine) claimBelow(above *Engine, want *Want) (found work, ok, none boo
 	}
 	found.engine = e
 	return found, true, false
+}
+
+// backBetween returns a worker that carries a task of want, and that waits for a permit in an engine between e and above: the task is back from
+// GiveUp, and has its permits further down. It returns nil if there is none.
+func (e *Engine) backBetween(above *Engine, want *Want) *Worker {
+	for x := e.parent(); x != above; x = x.parent() {
+		if x.lanes.split == 0 {
+			continue
+		}
+		for l := x.returning.First(); l != nil; l = l.Next() {
+			if l.Of().isFor(want) {
+				return l.Of()
+			}
+		}
+	}
+	return nil
+}
+
+// isFor reports whether w carries a task of want that has been in GiveUp.
+func (w *Worker) isFor(want *Want) bool {
+	u := w
+	for u.carries != nil {
+		u = u.carries
+	}
+	switch p := u.place; {
+	case u == w || p == nil:
+		return false
+	case want.single != nil:
+		return p.single == want.single.of
+	default:
+		return p.part == want.subtasks
+	}
 }
 
 // mayHaveWork reports false if claimFrom would certainly find nothing.
