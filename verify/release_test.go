@@ -27,6 +27,7 @@ func TestTheModulesCanBeRequiredFromOutside(t *testing.T) {
 	proxy, home, bin := t.TempDir(), t.TempDir(), t.TempDir()
 	publish(t, proxy, library, ".", version)
 	publish(t, proxy, library+"/cmd/weir", "cmd/weir", version)
+	publish(t, proxy, library+"/weirnats", "weirnats", version)
 	known := strings.TrimSpace(command(t, home, nil, "go", "env", "GOMODCACHE"))
 	others := strings.TrimSpace(command(t, home, nil, "go", "env", "GOPROXY"))
 	env := []string{
@@ -42,6 +43,7 @@ func TestTheModulesCanBeRequiredFromOutside(t *testing.T) {
 	if out := command(t, home, env, filepath.Join(bin, "weir"), "--version"); !strings.Contains(out, version) {
 		t.Errorf("the command's version is %q", out)
 	}
+	command(t, home, env, "go", "install", "-n", library+"/weirnats/cmd/weirq@"+version) // without building a server
 }
 
 // publish puts a module of the tree into a proxy: a folder laid out as the go command asks for it.
@@ -84,9 +86,9 @@ func command(t *testing.T, dir string, env []string, name string, args ...string
 }
 
 func TestACommandsModuleWithoutTheWorkspaceIsItsModuleWithAReplaceLine(t *testing.T) {
-	for _, command := range []string{"weir", "weir-top"} {
-		read := func(name string) string { return plant.Text(t, path.Join("cmd", command, name)) }
-		local := regexp.MustCompile(`(?m)^(//.*|replace `+library+` => \.\./\.\.)\n`).ReplaceAllString(read("local.mod"), "")
+	for _, command := range []string{"cmd/weir", "cmd/weir-top", "weirnats"} {
+		read := func(name string) string { return plant.Text(t, path.Join(command, name)) }
+		local := regexp.MustCompile(`(?m)^(//.*|replace `+library+` => \.\.(/\.\.)?)\n`).ReplaceAllString(read("local.mod"), "")
 		if strings.ReplaceAll(local, "\n\n\n", "\n\n") != read("go.mod") {
 			t.Errorf("%s: local.mod is not go.mod with a replace line", command)
 		}

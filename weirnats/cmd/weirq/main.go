@@ -1,5 +1,7 @@
 // Weirq looks after queues of package [github.com/64ed045f/weir/weirnats]: it lists them, shows what is in
 // them, and replays or removes dead letters.
+//
+//	go install github.com/64ed045f/weir/weirnats/cmd/weirq@latest
 package main
 
 import (
