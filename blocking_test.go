@@ -254,6 +254,14 @@ func runIn(ctx context.Context, p *weir.Pool, task func(ctx context.Context) err
 	return g.Wait()
 }
 
+// backAfter returns a task that is in Blocking for d.
+func backAfter(d time.Duration) func(context.Context) error {
+	return func(ctx context.Context) error {
+		weir.Blocking(ctx, func() { time.Sleep(d) })
+		return nil
+	}
+}
+
 // A task of a lane is back from Blocking, and waits for a place of the pool: the places there have a task that waits, under a lock, for
 // another task of the lane, and one that wants the lock. The other task is the one that gets the lane's place: it has one of the pool. So it is
 // if the lane, or one above it, has been paused meanwhile.
@@ -270,14 +278,8 @@ func TestATaskThatWaitsForAPlaceAboveHoldsNoneInItsLane(t *testing.T) {
 							pools = append(pools, pools[i].Lane(limit))
 						}
 						l := pools[depth+1]
-						back := func(at time.Duration) func(context.Context) error {
-							return func(ctx context.Context) error {
-								weir.Blocking(ctx, func() { time.Sleep(at * time.Second) })
-								return nil
-							}
-						}
 						for range limit {
-							check.OK(t, l.Go(t.Context(), back(20)))
+							check.OK(t, l.Go(t.Context(), backAfter(20*time.Second)))
 						}
 						synctest.Wait()
 						lock := make(chan struct{}, 1)
@@ -287,7 +289,7 @@ func TestATaskThatWaitsForAPlaceAboveHoldsNoneInItsLane(t *testing.T) {
 							if !begun {
 								time.Sleep(25 * time.Second)
 							}
-							err := runIn(ctx, l, back(30))
+							err := runIn(ctx, l, backAfter(30*time.Second))
 							<-lock
 							over.Store(true)
 							return err
@@ -319,10 +321,7 @@ func TestALowerLimitOfALaneHoldsNothingUpThatAnotherTaskWaitsFor(t *testing.T) {
 			defer p.Close()
 			l := p.Lane(4)
 			for range 2 {
-				check.OK(t, l.Go(t.Context(), func(ctx context.Context) error {
-					weir.Blocking(ctx, func() { time.Sleep(20 * time.Second) })
-					return nil
-				}))
+				check.OK(t, l.Go(t.Context(), backAfter(20*time.Second)))
 			}
 			synctest.Wait()
 			lock := make(chan struct{}, 1)
@@ -361,20 +360,14 @@ func TestATaskThatIsBackBehindAnotherGetsThePlaceInTheLane(t *testing.T) {
 				for range depth {
 					below = below.Lane(1)
 				}
-				back := func(at time.Duration) func(context.Context) error {
-					return func(ctx context.Context) error {
-						weir.Blocking(ctx, func() { time.Sleep(at * time.Second) })
-						return nil
-					}
-				}
 				for range limit {
-					check.OK(t, l.Go(t.Context(), back(20)))
+					check.OK(t, l.Go(t.Context(), backAfter(20*time.Second)))
 				}
 				synctest.Wait()
 				lock := make(chan struct{}, 1)
 				check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
 					lock <- struct{}{}
-					err := runIn(ctx, below, back(25))
+					err := runIn(ctx, below, backAfter(25*time.Second))
 					<-lock
 					return err
 				}))
