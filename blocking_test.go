@@ -312,6 +312,58 @@ func TestATaskThatWaitsForAPlaceAboveHoldsNoneInItsLane(t *testing.T) {
 	}
 }
 
+// Tasks of a lane are back from Blocking, and the pool is full: of its places one is lent, and one has a task that wants a lock. When the holder of the
+// lock begins to wait for the tasks, they get its place in the pool one after the other.
+func TestTasksThatAreBackGetThePlaceOfOneThatBeginsToWaitForThem(t *testing.T) {
+	for depth := range 3 {
+		for _, alone := range []bool{false, true} {
+			check.Bubble(t, fmt.Sprintf("depth %d, awaited alone %t", depth, alone), func(t *testing.T) {
+				p := weir.New(3)
+				defer p.Close()
+				l := p
+				for range depth + 1 {
+					l = l.Lane(3)
+				}
+				over := check.NewValve()
+				check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+					return runIn(ctx, p, func(context.Context) error {
+						over.Hold()
+						return nil
+					})
+				}))
+				lock := make(chan struct{}, 1)
+				check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+					lock <- struct{}{}
+					var waits []func() error
+					if alone {
+						for range 3 {
+							f := weir.Async(ctx, l, func(ctx context.Context) (int, error) { return 0, backAfter(20 * time.Second)(ctx) })
+							waits = append(waits, func() error { _, err := f.Get(ctx); return err })
+						}
+					} else {
+						g := l.Group(ctx)
+						for range 3 {
+							g.Go(backAfter(20 * time.Second))
+						}
+						waits = append(waits, g.Wait)
+					}
+					time.Sleep(30 * time.Second)
+					for _, wait := range waits {
+						check.OK(t, wait())
+					}
+					<-lock
+					over.Open()
+					return nil
+				}))
+				synctest.Wait()
+				check.OK(t, p.Submit(func() { lock <- struct{}{}; <-lock }))
+				p.Wait()
+				hasItsPlaces(t, p, 3)
+			})
+		}
+	}
+}
+
 // The limit of a lane is lowered below the number of its tasks that are back from Blocking and wait for places of the pool, and of a bid for one
 // more. What a task of the pool waits for in the lane needs the permits of all of them.
 func TestALowerLimitOfALaneHoldsNothingUpThatAnotherTaskWaitsFor(t *testing.T) {
@@ -801,29 +853,55 @@ func TestAtALimitOf1TasksTakeTurnsAlsoByBlocking(t *testing.T) {
 }
 
 func TestChangesCostTheSameHoweverManyTasksOfALaneWantToGoOn(t *testing.T) {
-	check.Flat(t, 100, func(n int) (f, end func()) {
-		p := weir.New(1, weir.Queue(weir.Unbounded))
-		l := p.Lane(n, weir.Queue(weir.Unbounded))
-		var away sync.WaitGroup
-		back, busy := make(chan struct{}), check.NewValve()
-		away.Add(n)
-		for range n {
-			check.OK(t, l.Go(t.Context(), func(ctx context.Context) error {
-				weir.Blocking(ctx, func() {
-					away.Done()
-					<-back
-				})
-				return nil
-			}))
-		}
-		away.Wait()
-		check.OK(t, p.Submit(busy.Hold))
-		check.Until(t, "it runs", func() bool { return busy.Running() == 1 })
-		close(back)
-		check.Until(t, "all are back", func() bool { return l.Stats().Running == n })
-		return func() { p.Resize(1) }, func() {
-			busy.Open()
-			p.Close()
-		}
-	})
+	for _, awaited := range []string{"by nothing", "by a task", "each by a goroutine"} {
+		t.Run("awaited "+awaited, func(t *testing.T) {
+			check.Flat(t, 100, func(n int) (f, end func()) {
+				p := weir.New(1, weir.Queue(weir.Unbounded))
+				l := p.Lane(n+1, weir.Queue(weir.Unbounded))
+				var away, over sync.WaitGroup
+				away.Add(n)
+				back, busy := make(chan struct{}), check.NewValve()
+				task := func(ctx context.Context) error {
+					weir.Blocking(ctx, func() {
+						away.Done()
+						<-back
+					})
+					return nil
+				}
+				for range n {
+					switch awaited {
+					case "by nothing":
+						check.OK(t, l.Go(t.Context(), task))
+					case "each by a goroutine":
+						over.Go(func() { check.OK(t, runIn(t.Context(), l, task)) })
+					}
+				}
+				if awaited != "by a task" {
+					away.Wait()
+				}
+				check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+					g := l.Group(ctx)
+					if awaited == "by a task" {
+						for range n {
+							g.Go(task)
+						}
+					}
+					g.Go(func(context.Context) error { // in the place of the task that waits
+						away.Wait()
+						busy.Hold()
+						return nil
+					})
+					return g.Wait()
+				}))
+				check.Until(t, "it runs", func() bool { return busy.Running() == 1 })
+				close(back)
+				check.Until(t, "all are back", func() bool { return l.Stats().Running > n })
+				return func() { p.Resize(1) }, func() {
+					busy.Open()
+					over.Wait()
+					p.Close()
+				}
+			})
+		})
+	}
 }

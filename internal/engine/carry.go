@@ -256,42 +256,10 @@ func (e *Engine) claimBelow(above *Engine, want *Want) (found work, ok, none boo
 	return found, true, false
 }
 
-// backBetween returns a worker that carries a task of want, and that waits for a permit in an engine between e and above: the task is back from
-// GiveUp, and has its permits further down. It returns nil if there is none.
-func (e *Engine) backBetween(above *Engine, want *Want) *Worker {
-	for x := e.parent(); x != above; x = x.parent() {
-		if x.lanes.split == 0 {
-			continue
-		}
-		for l := x.returning.First(); l != nil; l = l.Next() {
-			if l.Of().isFor(want) {
-				return l.Of()
-			}
-		}
-	}
-	return nil
-}
-
-// isFor reports whether w carries a task of want that has been in GiveUp.
-func (w *Worker) isFor(want *Want) bool {
-	u := w
-	for u.carries != nil {
-		u = u.carries
-	}
-	switch p := u.place; {
-	case u == w || p == nil:
-		return false
-	case want.single != nil:
-		return p.single == want.single.of
-	default:
-		return p.part == want.subtasks
-	}
-}
-
 // mayHaveWork reports false if claimFrom would certainly find nothing.
 func (w *Want) mayHaveWork() bool {
 	if one := w.single; one != nil {
-		return one.of.returning != nil || one.stands()
+		return one.of.back() != nil || one.stands()
 	}
 	return w.subtasks.hasWork()
 }
@@ -305,7 +273,7 @@ func (e *Engine) permitsBelow(above *Engine, returns bool) bool {
 		if returns {
 			most = uint64(x.limit)
 		}
-		if active(word) >= most && !x.bidding() && x.split() == nil {
+		if active(word) >= most && !x.bidding() && x.firstUnused() == nil {
 			return false // before a permit is taken from a bid, or a task, without effect
 		}
 	}
@@ -333,79 +301,16 @@ func (e *Engine) acquireForWait(returns bool) bool {
 			e.touch()
 			continue
 		}
-		w := e.split()
+		w := e.firstUnused()
 		if w == nil {
 			return false
 		}
-		e.takeSplit(w)
+		e.takeUnused(w)
 	}
 }
 
 // hasUnused reports whether acquireForWait would find a permit that is not free.
-func (e *Engine) hasUnused() bool { return e.bidding() || e.split() != nil }
-
-// offerSplit offers, in the lanes in which tasks that have come back from Blocking have permits, and wait for a place in e or further up, what
-// may have lacked those.
-func (e *Engine) offerSplit() {
-	for len(e.lanes.unused) > 0 {
-		last := len(e.lanes.unused) - 1
-		c := e.lanes.unused[last]
-		e.lanes.unused[last] = nil
-		e.lanes.unused = e.lanes.unused[:last]
-		for w := c.carries; w != nil && c.isReturning(); w = w.carries {
-			w.engine.offerAgain(w.engine)
-		}
-	}
-}
-
-// split returns a worker of e, a lane, whose task has come back from Blocking there and waits for its place further up; nil if there is none.
-func (e *Engine) split() *Worker {
-	for x := e.parent(); x != nil; x = x.parent() {
-		if x.lanes.split == 0 {
-			continue
-		}
-		for l := x.returning.First(); l != nil; l = l.Next() {
-			if l.Of().place.returner == nil {
-				continue
-			}
-			w := l.Of().carries
-			for w != nil && w.hasAlone() && w.engine != e {
-				w = w.carries
-			}
-			if w != nil && w.hasAlone() {
-				return w
-			}
-		}
-	}
-	return nil
-}
-
-// hasAlone reports whether w has a permit for its task, or for the one that it carries, and nothing else depends on that.
-func (w *Worker) hasAlone() bool {
-	p := w.place
-	return p.waits == 0 && p.blocked == 0 && p.beneath == nil && p.above == nil && !p.without && !p.lost
-}
-
-// takeSplit takes the permits of e, and of the engines between, from the task of w, which split has returned. The task then waits for all of
-// its places again, before the others of e: it would hold up a task that has one further up and needs the permit.
-func (e *Engine) takeSplit(w *Worker) {
-	u := w
-	for ; !u.isReturning(); u = u.carrier {
-		if u != w {
-			u.place.blocked++
-		}
-		u.place.without = true
-		u.engine.nowWaits(u, 1)
-		u.engine.permits.release(false)
-		u.engine.touch()
-	}
-	u.engine.hasReturned(u)
-	u.engine.touch()
-	u.place.blocked++
-	w.place.returner, u.place.returner = u.place.returner, nil
-	e.returning.Prepend(&w.place.returning, w)
-	e.joinsReturning(w)
-}
+func (e *Engine) hasUnused() bool { return e.bidding() || e.firstUnused() != nil }
 
 // needs notes that e has tasks for which others wait, and that may not have started.
 func (e *Engine) needs() {

@@ -114,9 +114,10 @@ type Engine struct {
 	// searcher is the worker that was woken to search. It stays here until it begins, or a wait passes it
 	// over. Set under mu.
 	searcher atomic.Pointer[Worker]
-	sets     uint64 // sets of subtasks numbered so far; under mu
+	sets     uint64            // sets of subtasks numbered so far; under mu
+	unused   fifo.List[Worker] // in a lane: workers whose tasks are split, and that it might take permits from; under mu
 	timers   atomic.Int32
-	_        [cacheLine - 20 - 2*bits.UintSize/8]byte
+	_        [cacheLine - 20 - 3*bits.UintSize/8]byte
 
 	mu         lock // never held across a channel operation that may block
 	submitters submitters

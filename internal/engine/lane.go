@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 	"weak"
+
+	"github.com/64ed045f/weir/internal/fifo"
 )
 
 // A lane is an engine that has no places and no goroutines of its own. It takes both from another engine, its
@@ -47,8 +49,8 @@ type lanes struct {
 	working []*Engine            // the lanes that have workers
 	held    map[*Engine]struct{} // see hold
 	alive   int                  // the length of all after the last sweep
-	split   int                  // tasks with a place in one of the lanes that want one here: see takeSplit
-	unused  []*Worker            // those of them that offerSplit has not seen yet
+	splits  fifo.List[splits]    // split tasks that lack a permit here
+	unused  []*Worker            // workers of them that offerSplit has not seen yet
 	unended int                  // how many lanes were closed with the engine and have not ended
 	needy   []*Engine            // lanes with tasks for which others wait, and that may not have started
 	touched []*Engine            // in the root: the engines that unlock has to settle

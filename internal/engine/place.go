@@ -39,10 +39,13 @@ type place struct {
 	lost    bool               // the task is over, or about to be, and another task has its place
 	strange bool               // the task stands on the place of a task that does not wait for it
 	moved   bool               // the task had to move to the place of a task that may not wait for it
+	unused  bool               // the workers that this one carries are in Engine.unused
 
 	returner  *Waiter           // waiter of the goroutine that waits for a place for the task
 	returning fifo.Link[Worker] // in Engine.returning, if there is one
-	sibling   fifo.Link[Worker] // in part.returning, if there is one
+	sibling   fifo.Link[Worker] // in part.returns.here, in splits.carriers or, if a worker that carries this one has unused set, in Engine.unused
+	splits    *splits           // of the task that the worker carries, if that is split
+
 }
 
 // withPlace returns the place of w, which it makes if there is none. It also makes w look at its place when

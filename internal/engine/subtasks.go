@@ -32,7 +32,7 @@ type Subtasks struct {
 	crowded []*Waiter           // waits for room: they last until few tasks are open
 	waiter  *Waiter             // waiter of the last task that waited for the set
 
-	returning fifo.List[Worker] // workers of subtasks that gave their places up and want to go on
+	returns *returnees // subtasks that gave their places up and want to go on; nil while there were none
 
 	mu    sync.Mutex // may be taken under Engine.mu, never the other way round
 	tasks []Task     // the tasks from next on are open, except zero tasks; the one at next, if any, is open

@@ -286,16 +286,14 @@ func (e *Engine) returns(w *Worker) {
 
 // joinsReturning follows the entry of w in Engine.returning.
 func (e *Engine) joinsReturning(w *Worker) {
-	p := w.place
-	if w.carries == nil {
-		e.comingBack++
-	} else {
-		e.lanes.split++
-		e.lanes.unused = append(e.lanes.unused, w)
+	if w.carries != nil {
+		e.joinsSplits(w)
+		return
 	}
-	switch {
+	e.comingBack++
+	switch p := w.place; {
 	case p.part != nil:
-		p.part.returning.Append(&p.sibling, w)
+		p.part.returnees().here.Append(&p.sibling, w)
 	case p.single != nil:
 		p.single.returning = w
 	}
@@ -353,18 +351,19 @@ func (e *Engine) arrive(a *Waiter) {
 func (e *Engine) hasReturned(w *Worker) {
 	p := w.place
 	e.returning.Remove(&p.returning)
-	if w.carries == nil {
-		e.comingBack--
-	} else if e.lanes.split--; e.lanes.split == 0 {
-		clear(e.lanes.unused)
-		e.lanes.unused = e.lanes.unused[:0]
+	if w.carries != nil {
+		e.leavesSplits(w)
+		return
 	}
+	e.comingBack--
 	switch {
 	case p.part != nil:
-		p.part.returning.Remove(&p.sibling)
+		p.part.returns.here.Remove(&p.sibling)
 		e.dry(p.part)
 	case p.single != nil:
-		p.single.returning = nil
+		if p.single.returning = w.splitAbove(); p.single.returning != nil { // another goroutine of the task came further
+			p.single.returning.place.splits.list()
+		}
 	}
 }
 
@@ -393,61 +392,6 @@ func (e *Engine) admit() {
 			e.permits.release(false)
 		}
 	}
-}
-
-// admitFromBelow gives a task that has its place in a lane, and wants one here, the place of a task that waits for it. A task of e that wants
-// one gets that from fill, which finds it by what the other task waits for; but the lane has its task back already.
-// Where no task waits, none has a place for another, and admit does not look.
-func (e *Engine) admitFromBelow() bool {
-	for l := e.returning.First(); l != nil; l = l.Next() {
-		c := l.Of()
-		if b := e.lender(c); b != nil {
-			e.goOn(c, b.clear())
-			return true
-		}
-	}
-	return false
-}
-
-// lender returns a worker of e whose task, or one that it carries, waits for the one that c carries, and whose place may be cleared for c;
-// nil if there is none.
-func (e *Engine) lender(c *Worker) (b *Worker) {
-	u := c
-	for u.carries != nil {
-		u = u.carries
-	}
-	switch p := u.place; {
-	case u == c || p == nil:
-	case p.part != nil:
-		b = e.lenderFor(&p.part.want)
-	case p.single != nil:
-		for l := p.single.wants.First(); l != nil && b == nil; l = l.Next() {
-			b = e.lenderFor(&l.Of().Want)
-		}
-	}
-	return b
-}
-
-// lenderFor is lender for one of the wants for the task, and for those of the tasks that wait for the ones that wait.
-func (e *Engine) lenderFor(w *Want) *Worker {
-	for w != nil {
-		b, current := w.host, w.current()
-		if k := w.kin; k != nil {
-			b, current = k.host, k.current()
-		}
-		for b != nil && b.engine != e {
-			b = b.carrier
-		}
-		if b != nil && current && b.mayBeCleared() {
-			return b
-		}
-		s := w.subtasks
-		if s == nil || w.host == nil || w.via != nil || s.within == nil {
-			return nil
-		}
-		w = &s.within.want
-	}
-	return nil
 }
 
 // placeWanted reports whether a task wants to go on and has no place yet. Such a task comes before any queued

@@ -34,7 +34,7 @@ type Want struct {
 type Single struct {
 	wants     fifo.List[SingleWant] // the waits for it
 	entry     *SingleWant           // the one with which it was submitted; nil before it is in the queue or with a waiting submitter
-	returning *Worker               // the task's worker, if the task has given its place up and wants to go on
+	returning *Worker               // the task's worker, if the task has given its place up and wants to go on; one that carries it if it is split
 }
 
 // SingleWant is a wait for a single task. It belongs to one task that waits, or to the caller that submits
@@ -128,6 +128,7 @@ func (e *Engine) await(w *Want, host *Worker) {
 			s.within = e.around(s, host)
 		}
 	}
+	w.relist()
 	e.offer(w)
 }
 
@@ -230,9 +231,9 @@ func (e *Engine) look(w *Want) {
 // returning reports whether a task of w has given its place up and wants to go on.
 func (w *Want) returning() bool {
 	if w.single != nil {
-		return w.single.of.returning != nil
+		return w.single.of.back() != nil
 	}
-	return w.subtasks.returning.First() != nil
+	return w.subtasks.back() != nil
 }
 
 // spend notes that there is no work in w, until the next call of look.
@@ -262,7 +263,7 @@ func allAwaited(via []*Want) bool {
 // hasWork reports whether there is work in s, or in what the tasks of s wait for.
 func (s *Subtasks) hasWork() bool { return s.hasOwn() || s.busy.First() != nil }
 
-func (s *Subtasks) hasOwn() bool { return s.open.Load() > 0 || s.returning.First() != nil }
+func (s *Subtasks) hasOwn() bool { return s.open.Load() > 0 || s.back() != nil }
 
 // dry removes s from the busy sets of the set above, if s has no work any more for a task that waits, and so
 // on upwards.
@@ -281,7 +282,7 @@ func (e *Engine) dry(s *Subtasks) {
 // begins; in a pause no task begins.
 func (e *Engine) claimFrom(w *Want) (found work, ok bool) {
 	if one := w.single; one != nil {
-		switch found.returning = one.of.returning; {
+		switch found.returning = one.of.back(); {
 		case found.returning != nil:
 			return found, true
 		case e.isStopped() || !one.stands():
@@ -296,9 +297,8 @@ func (e *Engine) claimFrom(w *Want) (found work, ok bool) {
 	for !s.hasOwn() && s.busy.First() != nil {
 		s = s.busy.First().Of()
 	}
-	switch {
-	case s.returning.First() != nil:
-		found.returning = s.returning.First().Of()
+	switch found.returning = s.back(); {
+	case found.returning != nil:
 		return found, true
 	case e.isStopped():
 		return found, false
