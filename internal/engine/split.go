@@ -44,6 +44,14 @@ func (s *Single) back() *Worker {
 	return nil
 }
 
+// leaves notes that w, which is s.returning, has what it lacked. Another goroutine of the task, which waits, may have come further up before.
+func (s *Single) leaves(w *Worker) {
+	s.returning = w.splitAbove()
+	if c := s.returning; c != nil {
+		c.place.splits.list()
+	}
+}
+
 // splitIn returns the entry in which the split tasks of w are that lack a permit of e; nil if there are none.
 func (w *Want) splitIn(e *Engine) *splits {
 	if s := w.subtasks; s != nil {
@@ -120,8 +128,8 @@ func (e *Engine) leavesSplits(c *Worker) {
 	if s == nil {
 		return
 	}
-	if s.single != nil && s.single.returning == c {
-		s.single.returning = nil
+	if s.single != nil {
+		s.single.leaves(c)
 	}
 	if s.carriers.Remove(&p.sibling); s.carriers.First() == nil {
 		e.lanes.splits.Remove(&s.link)

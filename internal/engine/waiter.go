@@ -361,9 +361,7 @@ func (e *Engine) hasReturned(w *Worker) {
 		p.part.returns.here.Remove(&p.sibling)
 		e.dry(p.part)
 	case p.single != nil:
-		if p.single.returning = w.splitAbove(); p.single.returning != nil { // another goroutine of the task came further
-			p.single.returning.place.splits.list()
-		}
+		p.single.leaves(w)
 	}
 }
 
