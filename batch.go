@@ -119,6 +119,9 @@ func newNestedBatch(g *Group) *batch {
 // cancelled reports whether the batch is cancelled.
 func (b *batch) cancelled() bool { return b.scope.ending.Load() || !b.scope.lasts && b.endsAbove() }
 
+// isCancelled is cancelled for callers in the middle of what must come to its end.
+func (b *batch) isCancelled() bool { return b.scope.ending.Load() || !b.scope.lasts && quietly(b.endsAbove) }
+
 // cancelledAt is cancelled for a task that was counted in by that number. If the parent is of a type of the program's own, and panics or exits,
 // the task is counted out.
 func (b *batch) cancelledAt(number int) bool {
@@ -158,7 +161,7 @@ func (b *batch) done() <-chan struct{} { return quietly(b.scope.Done) }
 
 // cancel cancels the batch, unless its parent has ended before: then that counts.
 func (b *batch) cancel(cause error) {
-	quietly(b.cancelled)
+	b.isCancelled() // which cancels it if its parent has ended
 	b.scope.cancel(cause)
 }
 

@@ -71,7 +71,7 @@ func (b *batch) waitOutside() {
 	}
 	for !b.tally.Seal() {
 		b.bell.Wait()
-		if quietly(b.cancelled) {
+		if b.isCancelled() {
 			b.giveUp(b.bell.Wait)
 			return
 		}
@@ -85,7 +85,7 @@ func (b *batch) waitOrEnd(done <-chan struct{}) {
 			done = nil
 			b.cancel(causeOf(b.parent())) // its Done may be closed before it says so
 		}
-		if quietly(b.cancelled) {
+		if b.isCancelled() {
 			b.giveUp(func() { b.bell.WaitUntil(nil) })
 			return
 		}
@@ -252,7 +252,7 @@ func (b *batch) join() {
 func (b *batch) conclude() {
 	g := b.group
 	why := b.scope.conclude()
-	if b.members != nil || b.wrong != nil || why != nil { // no task runs any more, so these do not change
+	if b.wrong != nil || why != nil { // no task runs any more, so wrong does not change
 		b.result(why)
 	}
 	if l := g.limit; l != nil {
@@ -264,14 +264,18 @@ func (b *batch) conclude() {
 	}
 	b.mu.Lock()
 	b.settled = true
-	o := b.others
+	members, o := b.members, b.others
+	b.members, b.spare = nil, nil
 	b.mu.Unlock()
+	members.dismiss()
 	if o != nil {
 		o.end()
 	}
 }
 
-// result makes the result of a batch that has failed, or was cancelled because of why, or has members.
+// result makes the result of a batch that has failed, or was cancelled because of why. It is rare, too.
+//
+//go:noinline
 func (b *batch) result(why error) {
 	if why != nil {
 		why = b.outer(why)
@@ -281,10 +285,7 @@ func (b *batch) result(why error) {
 	if b.wrong != nil {
 		b.join()
 	}
-	members := b.members
-	b.members, b.spare = nil, nil
 	b.mu.Unlock()
-	members.dismiss()
 }
 
 // end lets all of them know that the batch is settled. It is rare, too.
