@@ -72,7 +72,7 @@ func TestAContextThatPanicsLosesNoPlaceAndNoCaller(t *testing.T) {
 				}
 				var broken context.Context = &brokenContext{Context: ctx, after: after, forGood: forGood}
 				if wrapped {
-					broken = context.WithValue(broken, waitLink{}, 1)
+					broken = context.WithValue(broken, p, 1)
 				}
 				check.Caught(func() { call(broken, p) })
 				return nil
@@ -110,6 +110,7 @@ var callsWithContext = func() []func(context.Context, *weir.Pool) {
 	task := func(context.Context) error { time.Sleep(time.Second); return nil }
 	valued := func(context.Context) (int, error) { time.Sleep(time.Second); return 1, nil }
 	item := func(context.Context, int) (int, error) { time.Sleep(time.Second); return 1, nil }
+	each := func(context.Context, int) error { time.Sleep(time.Second); return nil }
 	items := func(yield func(int) bool) { _ = yield(1) && yield(2) && yield(3) }
 	// both calls one function after the other, and the second also if the first panics.
 	both := func(one, other func()) {
@@ -161,9 +162,9 @@ var callsWithContext = func() []func(context.Context, *weir.Pool) {
 				}
 			}
 		},
-		func(ctx context.Context, p pool) { _ = par.Each(ctx, items, discard(item), par.On(p)) },
-		func(ctx context.Context, _ pool) { _ = par.Each(ctx, items, discard(item), par.Limit(2)) },
-		func(ctx context.Context, p pool) { _ = par.Each(ctx, []int{1, 2, 3}, discard(item), par.On(p)) },
+		func(ctx context.Context, p pool) { _ = par.Each(ctx, items, each, par.On(p)) },
+		func(ctx context.Context, _ pool) { _ = par.Each(ctx, items, each, par.Limit(2)) },
+		func(ctx context.Context, p pool) { _ = par.Each(ctx, []int{1, 2, 3}, each, par.On(p)) },
 		func(ctx context.Context, p pool) {
 			for _, err := range par.Stream(ctx, par.Pipe(items, item), item, par.On(p)) {
 				if err != nil {
