@@ -202,6 +202,7 @@ func (w *waitWorld) step(ctx context.Context, s waitStep) error {
 		return wait(w.keys[s.on].Group(ctx, s.n%2))
 	case byForking, byPlain:
 		var group sync.WaitGroup
+		var plain error
 		errs := make([]error, len(s.tasks))
 		for i := range s.tasks {
 			group.Go(func() { errs[i] = each(ctx, i) })
@@ -209,12 +210,12 @@ func (w *waitWorld) step(ctx context.Context, s waitStep) error {
 		weir.Blocking(ctx, func() {
 			if s.way == byPlain {
 				ran := make(chan struct{})
-				errs = append(errs, on.Submit(func() { close(ran) }))
+				plain = on.Submit(func() { close(ran) })
 				<-ran
 			}
 			group.Wait()
 		})
-		return errors.Join(errs...)
+		return errors.Join(append(errs, plain)...)
 	case byFunction:
 		f := weir.NewFuncContext(1+s.n, each, weir.On(on), weir.Queue(s.n), weir.OnError(func(error) {}))
 		for i := range s.tasks {
