@@ -120,7 +120,9 @@ func newNestedBatch(g *Group) *batch {
 func (b *batch) cancelled() bool { return b.scope.ending.Load() || !b.scope.lasts && b.endsAbove() }
 
 // isCancelled is cancelled for callers in the middle of what must come to its end.
-func (b *batch) isCancelled() bool { return b.scope.ending.Load() || !b.scope.lasts && quietly(b.endsAbove) }
+func (b *batch) isCancelled() bool {
+	return b.scope.ending.Load() || !b.scope.lasts && quietly(b.endsAbove)
+}
 
 // cancelledAt is cancelled for a task that was counted in by that number. If the parent is of a type of the program's own, and panics or exits,
 // the task is counted out.

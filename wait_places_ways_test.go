@@ -195,7 +195,7 @@ func (w *waitWorld) step(ctx context.Context, s waitStep) error {
 		_, err := results().First()
 		return err
 	case byLeaving:
-		for range results().All() {
+		for range results().All() { //nolint:errcheck // left before there is one
 			break
 		}
 	case byKeyed:
