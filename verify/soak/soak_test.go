@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -118,7 +117,7 @@ func (s *setting) run(ctx context.Context, dir, folder string, share time.Durati
 // The soak mostly finds these within a second, or by losing its patience.
 func TestSoakFindsPlantedBugs(t *testing.T) {
 	check.NeedsProofs(t, plant.Needs)
-	sources, err := plant.Sources(slices.Concat(plant.LockFree(), plant.Read("soak")))
+	sources, err := plant.Sources(plant.All())
 	check.Must(t, err)
 	t.Setenv("GOFLAGS", "-overlay="+plant.Overlay(t, sources))
 	dir := t.TempDir()

@@ -22,13 +22,13 @@ const Library = "github.com/64ed045f/weir"
 type Program struct{ path, dir string }
 
 // Test builds the test binary of the package in a folder of this module, such as ./model, or of a package
-// of the library by its import path, with bugs planted. more are other arguments for the go command.
-func Test(tb testing.TB, folder string, bugs []Bug, more ...string) *Program {
+// of the library by its import path, with all mistakes planted.
+func Test(tb testing.TB, folder string) *Program {
 	tb.Helper()
-	sources, err := Sources(bugs)
+	sources, err := Sources(All())
 	check.Must(tb, err)
 	// Vet would enter the folder of the switch, which is in no tree.
-	return Build(tb, folder, sources, append([]string{"test", "-c", "-vet=off"}, more...)...)
+	return Build(tb, folder, sources, "test", "-c", "-vet=off")
 }
 
 // Build runs the go command on a folder of this module, or on a package of the library by its import

@@ -19,7 +19,7 @@ type Place struct {
 // Proof is how the tests of a folder show that they find what is planted for them.
 type Proof struct {
 	Folder string        // of this module, such as ./model
-	Bugs   []Bug         // which go into one build of its tests
+	Bugs   []Bug         // which its tests must find
 	Limit  time.Duration // for one run; a run that hangs has found nothing
 	Args   []string      // for the test binary
 	// Also are other places, where each bug is tried that the tests of the folder do not find.
@@ -32,7 +32,7 @@ type Proof struct {
 // Needs says why a test with planted mistakes runs only with [check.ProofsEnv].
 const Needs = "a method and each mistake are a program to build and to run, which says something new only when one of them has changed"
 
-// Run builds the tests with all bugs in them. They must pass while none is in force, and fail with each. It skips the test
+// Run builds the tests with all mistakes in the library. They must pass while none is in force, and fail with each of its bugs. It skips the test
 // in a run of that very build, and without [check.ProofsEnv].
 func (p Proof) Run(t *testing.T) {
 	t.Helper()
@@ -50,7 +50,7 @@ func (p Proof) Run(t *testing.T) {
 		if i == 0 && len(p.More) > 0 {
 			args = append(slices.Clip(args), p.More[0]...)
 		}
-		program := Test(t, place.Folder, p.Bugs)
+		program := Test(t, place.Folder)
 		if outcome := p.try(t, program, "", args); outcome.Failed || outcome.Hung {
 			t.Fatalf("%s without a bug: failed %v, hung %v\n%s", place.Folder, outcome.Failed, outcome.Hung, outcome.Output)
 		}
