@@ -318,7 +318,7 @@ type (
 // slowContext has many others made from it, which the standard library tells one after the other.
 func slowContext(from context.Context, t *testing.T) (context.Context, context.CancelCauseFunc) {
 	ctx, end := context.WithCancelCause(from)
-	for range check.Scale(5000, 2000) {
+	for range check.Size(1000, 1000, 5000) {
 		_, stop := context.WithCancel(ctx)
 		t.Cleanup(stop)
 	}

@@ -88,7 +88,7 @@ func TestKeysOfAllRequestsAreForgotten(t *testing.T) {
 		},
 	} {
 		check.Bubble(t, name, func(t *testing.T) {
-			n := max(keys()/10, 4_000)
+			n := max(keys()/check.Size(10, 25, 10), 4_000)
 			var opts []weirhttp.Option
 			if name == "displaced" {
 				opts = append(opts, weirhttp.NewestFirst())
