@@ -54,6 +54,14 @@ func openNamed[T any](from any) ([]T, pull[T]) {
 	}
 }
 
+// channelOf returns the source if it is a channel, and nil otherwise.
+func channelOf[T any](from any) <-chan T {
+	if v := reflect.ValueOf(from); v.Kind() == reflect.Chan {
+		return as[<-chan T](v)
+	}
+	return nil
+}
+
 func as[To any](v reflect.Value) To {
 	return v.Convert(reflect.TypeFor[To]()).Interface().(To)
 }

@@ -32,14 +32,23 @@ func Batch[T any, S Source[T]](items S, size int) *Pipeline[[]T] {
 // waited for the time wait with the consumer ready. So a slow consumer still gets full batches, if the source
 // has enough items.
 //
-// An additional goroutine reads the source. While the consumer is busy, it reads at most one item ahead. The
-// range statement stops that goroutine and waits for it before it ends. If the source panicked, the range
-// statement panics with a [*weir.Panic]. If the source called [runtime.Goexit], the batches end with
-// [weir.ErrGoexit].
+// An additional goroutine reads a source that is not a channel. While the consumer is busy, it reads at most
+// one item ahead. The range statement stops that goroutine and waits for it before it ends. If the source
+// panicked, the range statement panics with a [*weir.Panic]. If the source called [runtime.Goexit], the
+// batches end with [weir.ErrGoexit].
+//
+// The goroutine that ranges over the batches reads a channel itself, and only when it needs an item.
 func BatchFor[T any, S Source[T]](items S, size int, wait time.Duration) *Pipeline[[]T] {
 	mustSize(size)
 	must(wait > 0, "waiting time must be above 0", wait)
 	from := pulling[T](items)
+	if ch := channelOf[T](items); ch != nil {
+		return &Pipeline[[]T]{func(ctx context.Context, yield func([]T, error) bool) {
+			b := batcher[T]{size: size, yield: yield}
+			addFor(&b, ctx, ch, func(item T) (T, error) { return item, nil }, wait)
+			b.end(ctx)
+		}}
+	}
 	return &Pipeline[[]T]{func(ctx context.Context, yield func([]T, error) bool) {
 		inner, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
@@ -64,7 +73,7 @@ func BatchFor[T any, S Source[T]](items S, size int, wait time.Duration) *Pipeli
 			return nil
 		})
 		b := batcher[T]{size: size, yield: yield}
-		if b.addFor(ctx, entries, wait) && !ended && ctx.Err() == nil {
+		if addFor(&b, ctx, entries, func(e entry[T]) (T, error) { return e.item, e.err }, wait) && !ended && ctx.Err() == nil {
 			_ = feeder.Wait() // panics, or the source has called runtime.Goexit
 			if b.flush() {
 				b.hand(nil, weir.ErrGoexit)
@@ -82,6 +91,7 @@ type batcher[T any] struct {
 	size  int
 	yield func([]T, error) bool
 	batch []T
+	last  int  // the length of the last batch, which is mostly that of the next one
 	left  bool // the consumer wants no more
 }
 
@@ -90,13 +100,16 @@ func (b *batcher[T]) add(item T, err error) bool {
 	if err != nil {
 		return b.flush() && b.hand(nil, err)
 	}
+	if b.batch == nil {
+		b.batch = make([]T, 0, b.last)
+	}
 	b.batch = append(b.batch, item)
 	return len(b.batch) < b.size || b.flush()
 }
 
-// addFor adds entries, and hands over a batch whose first item is older than wait. It reports whether the
-// entries have ended.
-func (b *batcher[T]) addFor(ctx context.Context, entries <-chan entry[T], wait time.Duration) bool {
+// addFor adds what each of entries has, and hands over a batch whose first item is older than wait. It reports
+// whether the entries have ended.
+func addFor[T, E any](b *batcher[T], ctx context.Context, entries <-chan E, has func(E) (T, error), wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {
@@ -109,7 +122,7 @@ func (b *batcher[T]) addFor(ctx context.Context, entries <-chan entry[T], wait t
 			if !open {
 				return true
 			}
-			if ctx.Err() != nil || !b.add(e.item, e.err) {
+			if ctx.Err() != nil || !b.add(has(e)) {
 				return false
 			}
 			if len(b.batch) == 1 {
@@ -131,7 +144,7 @@ func (b *batcher[T]) flush() bool {
 		return true
 	}
 	batch := b.batch
-	b.batch = nil
+	b.batch, b.last = nil, len(batch)
 	return b.hand(batch, nil)
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/64ed045f/weir/internal/check"
@@ -161,6 +162,22 @@ func TestABatchWaitsForItsTimeOnly(t *testing.T) {
 			check.Equal(t, "read", int(read.Load()), min(100, taken+1))
 		}
 	})
+	check.Bubble(t, "and reads nothing of a channel meanwhile", func(t *testing.T) {
+		type events chan int
+		all := channel(10)
+		for batch, err := range par.BatchFor[int](events(all), 4, time.Hour).All(t.Context()) {
+			check.OK(t, err)
+			synctest.Wait()
+			check.Equal(t, "not read", len(all), max(0, 9-batch[len(batch)-1]))
+		}
+	})
+	check.Bubble(t, "and ends while the channel is empty", func(t *testing.T) {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errBoom)
+		defer cancel()
+		events := make(chan int, 1)
+		events <- 1
+		check.Equal(t, "batches", show(ctx, par.BatchFor[int](events, 4, time.Second)), "[1] boom")
+	})
 	check.Bubble(t, "and can be left", func(t *testing.T) {
 		events := make(chan int, 2)
 		events <- 1
@@ -211,6 +228,19 @@ func TestASourceThatPanicsOrExitsEndsItsBatches(t *testing.T) {
 				t.Error("did not exit")
 			}
 		})
+	}
+}
+
+func TestABatchIsMadeAsLongAsTheLastOne(t *testing.T) {
+	const size = 1000
+	items := upTo(100 * size)
+	got := testing.AllocsPerRun(5, func() {
+		for _, err := range par.Batch[int](items, size).All(t.Context()) {
+			check.OK(t, err)
+		}
+	})
+	if got > 150 {
+		t.Errorf("100 batches take %v allocations", got)
 	}
 }
 
