@@ -4,14 +4,20 @@ import (
 	"bytes"
 	"cmp"
 	"path"
-	"runtime/debug"
+	"runtime"
 	"strings"
 )
 
 // PanicStack returns the stack of the calling goroutine from the panic on, without the frames of this module
 // above it. A deferred function must call it: when that function has returned, the frames are gone.
 func PanicStack() []byte {
-	return PanicPart(debug.Stack())
+	buf := make([]byte, 4096) // debug.Stack begins with 1024 bytes, and goes through such a stack two or three times
+	for {
+		if n := runtime.Stack(buf, false); n < len(buf) {
+			return PanicPart(buf[:n])
+		}
+		buf = make([]byte, 2*len(buf))
+	}
 }
 
 // PanicPart returns the part of a stack from the panic on.

@@ -8,6 +8,32 @@ import (
 	"github.com/64ed045f/weir/internal/inside"
 )
 
+// panicStack is the stack of a panic so many calls deep.
+func panicStack(deep int) (stack []byte) {
+	defer func() {
+		if deep == 0 {
+			_ = recover()
+			stack = inside.PanicStack()
+		}
+	}()
+	if deep > 0 {
+		return panicStack(deep - 1)
+	}
+	panic("deep")
+}
+
+func TestTheStackOfAPanicIsWholeAndTakenOnce(t *testing.T) {
+	for _, deep := range []int{0, 20, 80} { // the last takes more than one buffer
+		stack := string(panicStack(deep))
+		if calls := strings.Count(stack, "inside_test.panicStack("); calls != deep+1 || !strings.Contains(stack, "created by testing.") {
+			t.Errorf("%d calls of %d in %d bytes", calls, deep+1, len(stack))
+		}
+	}
+	if got := testing.AllocsPerRun(100, func() { panicStack(10) }); got > 2 { // the buffer, and the part of it
+		t.Errorf("%v allocations", got)
+	}
+}
+
 func TestThePlaceOfAPanicIsTheProgramsOwnLine(t *testing.T) {
 	const ours = "github.com/64ed045f/weir/par."
 	for _, test := range []struct {
