@@ -2,6 +2,7 @@ package weir
 
 import (
 	"context"
+	"slices"
 
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/race"
@@ -126,6 +127,7 @@ func (p *FuncPool[T]) TryInvoke(arg T) error {
 // does not wait for calls that run, which another Close does.
 func (p *FuncPool[T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 	tasks, err := p.made().shutdown(ctx)
+	unrun = slices.Grow(unrun, len(tasks))
 	for _, t := range tasks {
 		unrun = append(unrun, p.args.of(t).arg)
 	}

@@ -2,6 +2,7 @@ package weir
 
 import (
 	"context"
+	"slices"
 	"unsafe"
 
 	"github.com/64ed045f/weir/internal/engine"
@@ -323,6 +324,7 @@ func (p *Pool) shutdown(ctx context.Context, lost func(t goes, cause error) (tel
 	undue, told := p.endTimers(nil)
 	tasks, err := p.core.shutdown(ctx)
 	var refused []job
+	unrun = slices.Grow(unrun, len(tasks))
 	for _, t := range tasks {
 		j := job{t}
 		switch {

@@ -153,3 +153,30 @@ func TestStatsAndControlsAllocateNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestShutdownMakesItsListOnce(t *testing.T) {
+	if check.Race {
+		t.Skip("the race detector allocates, too")
+	}
+	const n = 100_000
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := weir.New(1, weir.Queue(weir.Unbounded))
+	f := weir.NewFunc(1, func(func()) {}, weir.Queue(weir.Unbounded))
+	p.Pause()
+	f.Pause()
+	for range n {
+		check.OK(t, p.Submit(nothing))
+		check.OK(t, f.Invoke(nothing))
+	}
+	for name, shutdown := range map[string]func(context.Context) ([]func(), error){"Pool": p.Shutdown, "FuncPool": f.Shutdown} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		unrun, _ := shutdown(over)
+		runtime.ReadMemStats(&after)
+		check.Equal(t, "handed back", len(unrun), n)
+		if got := (after.TotalAlloc - before.TotalAlloc) / n; got > 32 { // 16 bytes for a task, and 8 for what is returned
+			t.Errorf("%s: %d bytes for each task", name, got)
+		}
+	}
+}

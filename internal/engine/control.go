@@ -180,6 +180,7 @@ func (e *Engine) Shutdown(done <-chan struct{}) (unrun []Task, finished bool) {
 		e.stopLocked()
 		e.regate()
 	}
+	unrun = slices.Grow(unrun, e.queue.len())
 	for {
 		task, _, ok := e.claim()
 		if !ok {
