@@ -155,9 +155,6 @@ func TestStatsAndControlsAllocateNothing(t *testing.T) {
 }
 
 func TestShutdownMakesItsListOnce(t *testing.T) {
-	if check.Race {
-		t.Skip("the race detector allocates, too")
-	}
 	const n = 100_000
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -175,7 +172,7 @@ func TestShutdownMakesItsListOnce(t *testing.T) {
 		unrun, _ := shutdown(over)
 		runtime.ReadMemStats(&after)
 		check.Equal(t, "handed back", len(unrun), n)
-		if got := (after.TotalAlloc - before.TotalAlloc) / n; got > 32 { // 16 bytes for a task, and 8 for what is returned
+		if got := (after.TotalAlloc - before.TotalAlloc) / n; got > 32 && !check.Race { // 24 bytes for a task, and 8 for what is returned
 			t.Errorf("%s: %d bytes for each task", name, got)
 		}
 	}
