@@ -235,28 +235,28 @@ func TestCloseWaitsForTheHandlerOfSlowTasks(t *testing.T) {
 }
 
 func TestLogSlowLogsStackAndLabel(t *testing.T) {
-	log := check.Log(t)
-	p := weir.New(1, weir.Name("mail"), weir.LogSlow(10*time.Millisecond))
-	release := make(chan struct{})
-	done := weir.Async(weir.Label(t.Context(), "order 7"), p, func(context.Context) (int, error) {
-		stuckInOne(release)
-		return 0, nil
+	synctest.Test(t, func(t *testing.T) { // where time goes on only when the task is stuck
+		log := check.Log(t)
+		p := weir.New(1, weir.Name("mail"), weir.LogSlow(10*time.Millisecond))
+		release := make(chan struct{})
+		done := weir.Async(weir.Label(t.Context(), "order 7"), p, func(context.Context) (int, error) {
+			stuckInOne(release)
+			return 0, nil
+		})
+		time.Sleep(time.Second)
+		close(release)
+		_, err := done.Get(t.Context())
+		check.OK(t, err)
+		p.Close()
+		for _, want := range []string{"task is slow", "mail", "order 7", "stuckInOne", slog.LevelWarn.String()} {
+			if want == "stuckInOne" && check.Race { // then the task has a goroutine of its own
+				continue
+			}
+			if !strings.Contains(log.String(), want) {
+				t.Errorf("%q is not in the log:\n%s", want, log)
+			}
+		}
 	})
-	for !strings.Contains(log.String(), "task is slow") {
-		runtime.Gosched()
-	}
-	close(release)
-	_, err := done.Get(t.Context())
-	check.OK(t, err)
-	p.Close()
-	for _, want := range []string{"mail", "order 7", "stuckInOne", slog.LevelWarn.String()} {
-		if want == "stuckInOne" && check.Race { // then the task has a goroutine of its own
-			continue
-		}
-		if !strings.Contains(log.String(), want) {
-			t.Errorf("%q is not in the log:\n%s", want, log)
-		}
-	}
 }
 
 func TestOnFullIsCalledWhenAPoolIsFullOnceASecond(t *testing.T) {
