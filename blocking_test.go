@@ -364,6 +364,102 @@ func TestTasksThatAreBackGetThePlaceOfOneThatBeginsToWaitForThem(t *testing.T) {
 	}
 }
 
+// A goroutine of a task is back from Blocking, and waits in one of the lanes for the place of the task, when another one gives that place up again.
+// The task is then in no list of tasks that want a place, in none of the lanes.
+func TestATaskOfALaneThatWaitsForItsPlaceGivesItUpAgain(t *testing.T) {
+	for depth := range 3 {
+		for _, alone := range []bool{false, true} {
+			check.Bubble(t, fmt.Sprintf("depth %d, awaited alone %t", depth, alone), func(t *testing.T) {
+				p := weir.New(4)
+				defer p.Close()
+				l := p
+				for range depth + 1 {
+					l = l.Lane(1)
+				}
+				check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+					wait := startAwaited(ctx, l, alone, func(ctx context.Context) error {
+						var all sync.WaitGroup
+						all.Go(func() { weir.Blocking(ctx, func() { time.Sleep(10 * time.Second) }) })
+						time.Sleep(20 * time.Second)
+						weir.Blocking(ctx, func() { time.Sleep(10 * time.Second) })
+						all.Wait()
+						return nil
+					})
+					time.Sleep(30 * time.Second)
+					return wait()
+				}))
+				synctest.Wait()
+				check.OK(t, l.Submit(func() { time.Sleep(25 * time.Second) }))
+				check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+					time.Sleep(21 * time.Second)
+					return runIn(ctx, l, succeed)
+				}))
+				p.Wait()
+				l.Wait()
+				hasItsPlaces(t, p, 4)
+				hasItsPlaces(t, l, 1)
+			})
+		}
+	}
+}
+
+// startAwaited starts task in l for a wait for the set that it belongs to, or for the task alone.
+func startAwaited(ctx context.Context, l *weir.Pool, alone bool, task func(context.Context) error) (wait func() error) {
+	if alone {
+		f := weir.Async(ctx, l, func(ctx context.Context) (int, error) { return 0, task(ctx) })
+		return func() error { _, err := f.Get(ctx); return err }
+	}
+	g := l.Group(ctx)
+	g.Go(task)
+	return g.Wait
+}
+
+// One goroutine of a task of a lane waits for a subtask, another one is back from Blocking: so the task wants a place in the lane and one in the pool,
+// and gets that of a task that waits for it, in either of the two. The subtask then has that place: the other tasks wait for it, and the library cannot see
+// that.
+func TestATaskThatIsBackInTwoPoolsAtOnceGetsThePlaceOfOneThatWaitsForIt(t *testing.T) {
+	for _, inLane := range []bool{false, true} {
+		for _, alone := range []bool{false, true} {
+			for _, late := range []bool{false, true} { // the subtask comes when the other goroutine is back
+				check.Bubble(t, fmt.Sprintf("in the lane %t, awaited alone %t, late %t", inLane, alone, late), func(t *testing.T) {
+					p, q := weir.New(3), weir.New(1)
+					defer p.Close()
+					defer q.Close()
+					l, at := p.Lane(1), p
+					if inLane { // where the pool has a place left
+						l = p.Lane(2)
+						at = l
+						p.Resize(4)
+					}
+					began := make(chan struct{})
+					check.OK(t, at.Go(t.Context(), func(ctx context.Context) error {
+						wait := startAwaited(ctx, l, alone, func(ctx context.Context) error {
+							var all sync.WaitGroup
+							all.Go(func() { weir.Blocking(ctx, func() { time.Sleep(20 * time.Second) }) })
+							time.Sleep(5 * time.Second)
+							if late {
+								time.Sleep(20 * time.Second)
+							}
+							err := runIn(ctx, at, func(context.Context) error { close(began); return nil })
+							all.Wait()
+							return err
+						})
+						time.Sleep(30 * time.Second)
+						return wait()
+					}))
+					time.Sleep(time.Second)
+					check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+						return runIn(ctx, q, func(context.Context) error { <-began; return nil })
+					}))
+					check.OK(t, l.Submit(func() { <-began }))
+					l.Wait()
+					hasItsPlaces(t, p, p.Stats().Limit)
+				})
+			}
+		}
+	}
+}
+
 // The limit of a lane is lowered below the number of its tasks that are back from Blocking and wait for places of the pool, and of a bid for one
 // more. What a task of the pool waits for in the lane needs the permits of all of them.
 func TestALowerLimitOfALaneHoldsNothingUpThatAnotherTaskWaitsFor(t *testing.T) {

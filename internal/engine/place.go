@@ -45,7 +45,6 @@ type place struct {
 	returning fifo.Link[Worker] // in Engine.returning, if there is one
 	sibling   fifo.Link[Worker] // in part.returns.here, in splits.carriers or, if a worker that carries this one has unused set, in Engine.unused
 	splits    *splits           // of the task that the worker carries, if that is split
-
 }
 
 // withPlace returns the place of w, which it makes if there is none. It also makes w look at its place when

@@ -38,18 +38,21 @@ func (s *Subtasks) back() *Worker {
 
 // back returns the worker of the task, if that is back from GiveUp and lacks a permit of its own engine.
 func (s *Single) back() *Worker {
-	if w := s.returning; w != nil && w.carries == nil {
+	if w := s.returning; w != nil && w.isReturning() {
 		return w
 	}
 	return nil
 }
 
-// leaves notes that w, which is s.returning, has what it lacked. Another goroutine of the task, which waits, may have come further up before.
-func (s *Single) leaves(w *Worker) {
-	s.returning = w.splitAbove()
-	if c := s.returning; c != nil {
-		c.place.splits.list()
+// leaves notes that the task has a permit that it lacked. While a goroutine of the task waits, the task may lack permits of several engines at
+// once, and get them in any order.
+func (s *Single) leaves() {
+	for w := s.returning; w != nil; w = w.carrier {
+		if w.isReturning() {
+			return
+		}
 	}
+	s.returning = nil
 }
 
 // splitIn returns the entry in which the split tasks of w are that lack a permit of e; nil if there are none.
@@ -58,8 +61,12 @@ func (w *Want) splitIn(e *Engine) *splits {
 		if s.returns != nil {
 			return s.returns.in(e)
 		}
-	} else if c := w.single.of.returning; c != nil && c.engine == e {
-		return c.place.splits
+		return nil
+	}
+	for c := w.single.of.returning; c != nil; c = c.carrier {
+		if c.engine == e {
+			return c.place.splits
+		}
 	}
 	return nil
 }
@@ -110,7 +117,7 @@ func (e *Engine) joinsSplits(c *Worker) {
 		return
 	}
 	if s.single != nil {
-		s.single.returning = c
+		s.single.returning = u
 	}
 	p.splits = s
 	s.carriers.Append(&p.sibling, c)
@@ -129,31 +136,23 @@ func (e *Engine) leavesSplits(c *Worker) {
 		return
 	}
 	if s.single != nil {
-		s.single.leaves(c)
+		s.single.leaves()
 	}
 	if s.carriers.Remove(&p.sibling); s.carriers.First() == nil {
 		e.lanes.splits.Remove(&s.link)
 	}
 }
 
-// splitAbove returns the worker above w that carries a split task; nil if there is none.
-func (w *Worker) splitAbove() *Worker {
-	for c := w.carrier; c != nil; c = c.carrier {
-		if c.place != nil && c.place.splits != nil {
-			return c
-		}
-	}
-	return nil
-}
-
 // relist must follow the start of a wait for w by a task of the family: the places of more tasks may be for the split tasks of w.
 func (w *Want) relist() {
-	if s := w.subtasks; s != nil && s.returns != nil {
+	if s := w.subtasks; s == nil {
+		for c := w.single.of.returning; c != nil; c = c.carrier {
+			c.place.splits.list()
+		}
+	} else if s.returns != nil {
 		for _, split := range s.returns.above {
 			split.list()
 		}
-	} else if s == nil && w.single.of.returning != nil {
-		w.single.of.returning.place.splits.list()
 	}
 }
 

@@ -329,12 +329,17 @@ func (w *Worker) isReturning() bool { return w.place != nil && w.place.returning
 func (e *Engine) letReturn(w *Worker) {
 	p := w.place
 	needs := p.without && p.blocked == 0
-	if a := p.returner; a != nil && (!needs || p.waits > 0 || !a.current()) {
+	a := p.returner
+	if a != nil && (!needs || p.waits > 0 || !a.current()) {
 		p.returner = nil
-		e.passOn(w, a)
+	} else {
+		a = nil
 	}
 	if w.isReturning() && !needs {
-		e.hasReturned(w)
+		e.hasReturned(w) // first: the carrier of w may enter w in another list, see place.sibling
+	}
+	if a != nil {
+		e.passOn(w, a)
 	}
 }
 
@@ -361,7 +366,7 @@ func (e *Engine) hasReturned(w *Worker) {
 		p.part.returns.here.Remove(&p.sibling)
 		e.dry(p.part)
 	case p.single != nil:
-		p.single.leaves(w)
+		p.single.leaves()
 	}
 }
 

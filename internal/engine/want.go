@@ -34,7 +34,7 @@ type Want struct {
 type Single struct {
 	wants     fifo.List[SingleWant] // the waits for it
 	entry     *SingleWant           // the one with which it was submitted; nil before it is in the queue or with a waiting submitter
-	returning *Worker               // the task's worker, if the task has given its place up and wants to go on; one that carries it if it is split
+	returning *Worker               // the task's worker, if the task has given its place up, wants to go on, and lacks a permit, here or further up
 }
 
 // SingleWant is a wait for a single task. It belongs to one task that waits, or to the caller that submits
