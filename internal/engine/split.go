@@ -126,12 +126,10 @@ func (e *Engine) joinsSplits(c *Worker) {
 
 // leavesSplits undoes joinsSplits.
 func (e *Engine) leavesSplits(c *Worker) {
+	c.leavesUnused()
 	p := c.place
-	for u := c.carries; u != nil && p.unused; u = u.carries {
-		u.engine.unused.Remove(&u.place.sibling)
-	}
 	s := p.splits
-	p.splits, p.unused = nil, false
+	p.splits = nil
 	if s == nil {
 		return
 	}
@@ -141,6 +139,14 @@ func (e *Engine) leavesSplits(c *Worker) {
 	if s.carriers.Remove(&p.sibling); s.carriers.First() == nil {
 		e.lanes.splits.Remove(&s.link)
 	}
+}
+
+// leavesUnused notes that the permits which a split task has below c are of use: a goroutine of the task waits, or the task is split no more.
+func (c *Worker) leavesUnused() {
+	for u := c.carries; u != nil && c.place.unused; u = u.carries {
+		u.engine.unused.Remove(&u.place.sibling)
+	}
+	c.place.unused = false
 }
 
 // relist must follow the start of a wait for w by a task of the family: the places of more tasks may be for the split tasks of w.
@@ -274,7 +280,7 @@ func (w *Worker) isUnused() bool {
 			return false
 		}
 	}
-	return w.place.returner != nil
+	return true
 }
 
 // hasAlone reports whether w has a permit for its task, or for the one that it carries, and nothing else depends on that.

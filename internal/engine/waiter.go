@@ -329,16 +329,12 @@ func (w *Worker) isReturning() bool { return w.place != nil && w.place.returning
 func (e *Engine) letReturn(w *Worker) {
 	p := w.place
 	needs := p.without && p.blocked == 0
-	a := p.returner
-	if a != nil && (!needs || p.waits > 0 || !a.current()) {
-		p.returner = nil
-	} else {
-		a = nil
-	}
 	if w.isReturning() && !needs {
 		e.hasReturned(w) // first: the carrier of w may enter w in another list, see place.sibling
 	}
-	if a != nil {
+	if a := p.returner; a != nil && (!needs || p.waits > 0 || !a.current()) {
+		p.returner = nil
+		w.leavesUnused()
 		e.passOn(w, a)
 	}
 }
