@@ -45,7 +45,7 @@ func BatchFor[T any, S Source[T]](items S, size int, wait time.Duration) *Pipeli
 	if ch := channelOf[T](items); ch != nil {
 		return &Pipeline[[]T]{func(ctx context.Context, yield func([]T, error) bool) {
 			b := batcher[T]{size: size, yield: yield}
-			addFor(&b, ctx, ch, func(item T) (T, error) { return item, nil }, wait)
+			addFor(ctx, &b, ch, func(item T) (T, error) { return item, nil }, wait)
 			b.end(ctx)
 		}}
 	}
@@ -73,7 +73,7 @@ func BatchFor[T any, S Source[T]](items S, size int, wait time.Duration) *Pipeli
 			return nil
 		})
 		b := batcher[T]{size: size, yield: yield}
-		if addFor(&b, ctx, entries, func(e entry[T]) (T, error) { return e.item, e.err }, wait) && !ended && ctx.Err() == nil {
+		if addFor(ctx, &b, entries, func(e entry[T]) (T, error) { return e.item, e.err }, wait) && !ended && ctx.Err() == nil {
 			_ = feeder.Wait() // panics, or the source has called runtime.Goexit
 			if b.flush() {
 				b.hand(nil, weir.ErrGoexit)
@@ -109,7 +109,7 @@ func (b *batcher[T]) add(item T, err error) bool {
 
 // addFor adds what each of entries has, and hands over a batch whose first item is older than wait. It reports
 // whether the entries have ended.
-func addFor[T, E any](b *batcher[T], ctx context.Context, entries <-chan E, has func(E) (T, error), wait time.Duration) bool {
+func addFor[T, E any](ctx context.Context, b *batcher[T], entries <-chan E, has func(E) (T, error), wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {

@@ -141,12 +141,12 @@ func (e *Engine) leavesSplits(c *Worker) {
 	}
 }
 
-// leavesUnused notes that the permits which a split task has below c are of use: a goroutine of the task waits, or the task is split no more.
-func (c *Worker) leavesUnused() {
-	for u := c.carries; u != nil && c.place.unused; u = u.carries {
+// leavesUnused notes that the permits which a split task has below w are of use: a goroutine of the task waits, or the task is split no more.
+func (w *Worker) leavesUnused() {
+	for u := w.carries; u != nil && w.place.unused; u = u.carries {
 		u.engine.unused.Remove(&u.place.sibling)
 	}
-	c.place.unused = false
+	w.place.unused = false
 }
 
 // relist must follow the start of a wait for w by a task of the family: the places of more tasks may be for the split tasks of w.
