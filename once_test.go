@@ -270,7 +270,7 @@ func TestAFullPoolOfTasksThatWaitForOneKeyGoesOn(t *testing.T) {
 }
 
 func TestOnceUnderStressEndsAllCalls(t *testing.T) {
-	each := check.Scale(150, 100)
+	each := check.Scale(150, 50)
 	const left = 4 // tasks of keys below that are left alone now and then; the next one for such a key begins next to them
 	for _, limit := range []int{1, 3} {
 		for _, queue := range []int{0, 2, 64} {

@@ -61,7 +61,7 @@ const (
 // Tasks of a pool and of its lanes wait for others. Some of them hold a lock meanwhile that more tasks of the pool want. Tasks come back from
 // Blocking, and the pools are paused and have other limits for a time. A chain of waits is a tree, too.
 func TestALockHeldOverAnyTreeOfWaitsHangsNothing(t *testing.T) {
-	n := check.Size(100, 1000, 30000)
+	n := check.Size(100, 1000, 12000)
 	if check.Race {
 		n = 100
 	}

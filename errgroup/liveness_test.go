@@ -94,7 +94,7 @@ func mixed(t *testing.T, limit int) {
 	g := limited(limit)
 	var ran atomic.Int64
 	short := func() error { ran.Add(1); return nil }
-	for round := range check.Scale(2000, 200) {
+	for round := range check.Scale(2000, 80) {
 		ran.Store(0)
 		for range round % 70 {
 			g.Go(short)
@@ -118,7 +118,7 @@ func TestWaitMissesNothingThatIsAddedMeanwhile(t *testing.T) {
 		for _, limit := range []int{-1, producers + 1, 100} {
 			var ended atomic.Int64
 			f := func() error { ended.Add(1); return nil }
-			for round := range check.Scale(2000, 200) {
+			for round := range check.Scale(2000, 80) {
 				// Bursts of all sizes end at all times, while Wait has begun.
 				each := 1 + round%300
 				g := limited(limit)

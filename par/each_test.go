@@ -114,7 +114,7 @@ func TestLoopsDoWhatALoopDoes(t *testing.T) {
 			if where == nil {
 				watched(t)
 			}
-			for range check.Scale(80, 20) {
+			for range check.Scale(80, 10) {
 				n, limit, keepGoing := r.IntN(200), 1+r.IntN(9), r.IntN(2) == 0
 				if r.IntN(10) == 0 {
 					n = r.IntN(10_000)

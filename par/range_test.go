@@ -18,7 +18,7 @@ func TestRangeCoversEveryIndexOnce(t *testing.T) {
 	r := random(t)
 	for name, where := range places(t) {
 		t.Run(name, func(t *testing.T) {
-			for range check.Scale(15, 4) {
+			for range check.Scale(8, 4) {
 				n := r.IntN(3000)
 				seen := make(counts, n)
 				work := r.IntN(200) // of the slowest index

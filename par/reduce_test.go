@@ -28,7 +28,7 @@ func TestReduceKeepsTheOrder(t *testing.T) {
 	}
 	for name, where := range places(t) {
 		t.Run(name, func(t *testing.T) {
-			for range check.Scale(60, 5) {
+			for range check.Scale(30, 5) {
 				n := r.IntN(len(words))
 				got, err := par.Reduce(t.Context(), words[:n], concatenate, append(where, par.Limit(1+r.IntN(9)))...)
 				check.OK(t, err)

@@ -17,7 +17,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 	for _, ahead := range []int{1, 2, 3} {
 		for kind := range 4 {
 			synctest.Test(t, func(t *testing.T) {
-				n := check.Scale(40_000, 20_000)
+				n := check.Scale(30_000, 6_000)
 				var calls atomic.Int64
 				count := func(context.Context, int) (int, error) {
 					calls.Add(1)
@@ -42,7 +42,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 func TestHelpersComeBackForASlowConsumer(t *testing.T) {
 	const n, ahead = 1000, 8
 	for kind := range 4 {
-		for range check.Scale(200, 50) {
+		for range check.Scale(150, 15) {
 			synctest.Test(t, func(t *testing.T) {
 				var calls atomic.Int64
 				count := func(context.Context, int) (int, error) {

@@ -31,7 +31,7 @@ func TestTheModulesCanBeRequiredFromOutside(t *testing.T) {
 	known := strings.TrimSpace(command(t, home, nil, "go", "env", "GOMODCACHE"))
 	others := strings.TrimSpace(command(t, home, nil, "go", "env", "GOPROXY"))
 	env := []string{
-		"GOWORK=off", "GOSUMDB=off", "GOFLAGS=-mod=mod -modcacherw", "GOBIN=" + bin, "GOMODCACHE=" + t.TempDir(),
+		"GOWORK=off", "GOSUMDB=off", "GOFLAGS=" + os.Getenv("GOFLAGS") + " -mod=mod -modcacherw", "GOBIN=" + bin, "GOMODCACHE=" + t.TempDir(),
 		"GOPROXY=file://" + filepath.ToSlash(proxy) + ",file://" + filepath.ToSlash(known) + "/cache/download," + others,
 	}
 	write(t, home, "go.mod", "module example.com/user\n\ngo 1.26.0\n\nrequire "+library+" "+version+"\n")

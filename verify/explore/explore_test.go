@@ -14,7 +14,7 @@ import (
 )
 
 // quickRandom is how many random executions of a scene the quick search runs at its end.
-var quickRandom = usual(30, 75)
+var quickRandom = usual(20, 60)
 
 // usual is how far a search goes: less where users run all tests, more with the proofs.
 func usual(everyday, proofs int) int {

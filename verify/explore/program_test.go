@@ -22,7 +22,7 @@ var (
 	deep     = flag.Bool("explore.deep", false, "search with more preemptions, and at random")
 	scene    = flag.String("explore.scene", "", "explore this scene alone")
 	schedule = flag.String("explore.schedule", "", "replay one execution of the scene, such as 1@47.0@60")
-	most     = flag.Int("explore.most", usual(150, 2_000), "visit so many executions of each scene, before those at random, without -explore.deep")
+	most     = flag.Int("explore.most", usual(75, 1_000), "visit so many executions of each scene, before those at random, without -explore.deep")
 	random   = flag.Int("explore.random", -1, "make so many random executions of each scene; negative for the usual number")
 	seed     = flag.Uint64("explore.seed", 1, "seed of the first random execution of each scene")
 	only     = flag.String("explore.bug", "", "look for this planted bug alone, in all scenes")

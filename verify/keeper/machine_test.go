@@ -343,6 +343,6 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 		Bugs:   plant.Read("reuse"),
 		Limit:  30 * time.Second,
 		Args:   []string{"-test.run=^TestAKeeper"},
-		More:   plant.Rapid("200", "3000", "60000", "200000"),
+		More:   plant.Rapid("200", "3000", "15000", "200000"),
 	}.Run(t)
 }

@@ -119,7 +119,7 @@ func TestSoakFindsPlantedBugs(t *testing.T) {
 	check.NeedsProofs(t, plant.Needs)
 	sources, err := plant.Sources(plant.All())
 	check.Must(t, err)
-	t.Setenv("GOFLAGS", "-overlay="+plant.Overlay(t, sources))
+	t.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -overlay="+plant.Overlay(t, sources))
 	dir := t.TempDir()
 	*patience = 4 * time.Second
 	for _, find := range []struct{ bug, checker, breach string }{
