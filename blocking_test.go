@@ -948,6 +948,45 @@ func TestAtALimitOf1TasksTakeTurnsAlsoByBlocking(t *testing.T) {
 	})
 }
 
+// The tasks that wait for them have lent their places to each other.
+func TestATaskGoesOnAtTheSameCostHoweverManyLackItsPlaces(t *testing.T) {
+	check.Flat(t, 100, func(n int) (f, end func()) {
+		p := weir.New(1, weir.Queue(weir.Unbounded))
+		l := p.Lane(4).Lane(4).Lane(4)
+		var away sync.WaitGroup
+		away.Add(n)
+		back, busy := make(chan struct{}), check.NewValve()
+		check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+			g := p.Group(ctx)
+			for range n {
+				g.Go(func(ctx context.Context) error {
+					return runIn(ctx, l, func(ctx context.Context) error {
+						weir.Blocking(ctx, func() {
+							away.Done()
+							<-back
+						})
+						busy.Hold()
+						return nil
+					})
+				})
+			}
+			return g.Wait()
+		}))
+		away.Wait()
+		close(back)
+		check.Until(t, "as many as may go on", func() bool { return busy.Running() == 4 })
+		f = func() {
+			next := busy.Ended.Load() + 1
+			busy.LetOne()
+			check.Until(t, "the next one goes on", func() bool { return busy.Ended.Load() >= next && busy.Running() == 4 })
+		}
+		return f, func() {
+			busy.Open()
+			p.Close()
+		}
+	})
+}
+
 func TestChangesCostTheSameHoweverManyTasksOfALaneWantToGoOn(t *testing.T) {
 	for _, awaited := range []string{"by nothing", "by a task", "each by a goroutine"} {
 		t.Run("awaited "+awaited, func(t *testing.T) {

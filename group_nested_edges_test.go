@@ -67,6 +67,50 @@ func TestGoroutinesOfATaskThatFillALimitedGroupDoNotUseThePoolUp(t *testing.T) {
 	}
 }
 
+// The members of a group wait for others, until all of them have begun. There is no room for so many at once.
+func TestATaskThatWaitsForRoomGoesOnWhenAllTasksWait(t *testing.T) {
+	for _, limit := range []int{1, 3} {
+		for _, queue := range []int{0, 1, 5} {
+			for depth := range 3 {
+				for _, elsewhere := range []bool{false, true} {
+					check.Bubble(t, fmt.Sprintf("limit=%d/queue=%d/depth=%d/elsewhere=%t", limit, queue, depth, elsewhere), func(t *testing.T) {
+						p := weir.New(limit, weir.Queue(queue))
+						defer p.Close()
+						l := p
+						for range depth {
+							l = l.Lane(limit, weir.Queue(queue))
+						}
+						other := l
+						if elsewhere {
+							other = weir.New(1)
+							defer other.Close()
+						}
+						n := 10*queue + 20
+						begun, all := 0, make(chan struct{})
+						member := func(ctx context.Context) error {
+							weir.Blocking(ctx, func() {
+								if begun++; begun == n {
+									close(all)
+								}
+								<-all
+							})
+							return nil
+						}
+						check.OK(t, runIn(t.Context(), l, func(ctx context.Context) error {
+							g := l.Group(ctx)
+							for range n {
+								g.Go(func(ctx context.Context) error { return runIn(ctx, other, member) })
+							}
+							return g.Wait()
+						}))
+						check.Equal(t, "begun", begun, n)
+					})
+				}
+			}
+		}
+	}
+}
+
 // A task waits for a group that goroutines which it has started wait for already, with its
 // context, so that its one place is lent more than once.
 func TestATaskAndOtherGoroutinesWaitForTheSameGroup(t *testing.T) {

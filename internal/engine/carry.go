@@ -334,7 +334,7 @@ func (e *Engine) offerAgain(bidder *Engine) (lent bool) {
 		return false
 	}
 	bidder.needs()
-	for l := e.unbegun.First(); l != nil && bidder.hasUnused(); {
+	for l, may := e.unbegun.First(), e.mayBeLentTo(); l != nil && may && bidder.hasUnused(); {
 		want := l.Of()
 		l = l.Next()
 		k := want.kin
@@ -353,7 +353,7 @@ func (e *Engine) offerAgain(bidder *Engine) (lent bool) {
 				above.touch()
 			}
 			above.lend(k.host, found)
-			l, lent = e.unbegun.First(), true
+			l, lent, may = e.unbegun.First(), true, e.mayBeLentTo()
 		}
 		if none {
 			e.unbegun.Remove(&want.unbegun)
@@ -367,6 +367,17 @@ func (e *Engine) offerAgain(bidder *Engine) (lent bool) {
 		}
 	}
 	return lent
+}
+
+// mayBeLentTo reports false if no place above e can be lent to work of e: where places are lent or vacant, there is no permit in the lane just
+// below. Of thousands of tasks that lack the same permit none need be looked at.
+func (e *Engine) mayBeLentTo() bool {
+	for above := e.parent(); above != nil; e, above = above, above.parent() {
+		if (above.vacancies > 0 || above.lent > 0) && (e.permits.active() < e.limit || e.hasUnused()) {
+			return true
+		}
+	}
+	return false
 }
 
 // claimNeeded finds work of a lane for which some task waits, to run on a place of the engine above, all of

@@ -243,16 +243,21 @@ func (e *Engine) stack(u, w *Worker) {
 }
 
 // relieve lends a place when all tasks that have begun wait. Otherwise none of them might ever go on: each
-// may wait for another engine, whose tasks wait for this one.
+// may wait for another engine, whose tasks wait for this one. If there is nothing to lend it to, one of those goes on that have
+// waited for room: the others may wait for what it hands over next.
 func (e *Engine) relieve() {
 	for e.vacancies > 0 && !e.isStopped() && e.allWait() && e.vacantPlace() != nil {
 		first := e.unbegun.First()
 		if first == nil {
 			found, ok := e.claimNeeded(e)
-			if !ok {
+			switch l := e.unblocked.First(); {
+			case ok:
+				e.lendAny(found)
+			case l != nil:
+				e.recall(l.Of(), nil)
+			default:
 				return
 			}
-			e.lendAny(found)
 			continue
 		}
 		if found, ok := e.claimFrom(first.Of()); ok {
