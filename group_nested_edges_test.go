@@ -111,6 +111,35 @@ func TestATaskThatWaitsForRoomGoesOnWhenAllTasksWait(t *testing.T) {
 	}
 }
 
+func TestATaskThatWaitsForRoomGoesOnInAPauseToo(t *testing.T) {
+	for depth := range 3 {
+		for paused := range depth + 1 {
+			check.Bubble(t, fmt.Sprintf("depth=%d/paused=%d", depth, paused), func(t *testing.T) {
+				p, other := weir.New(1, weir.Queue(0)), weir.New(1)
+				defer p.Close()
+				defer other.Close()
+				pools := []*weir.Pool{p}
+				for range depth {
+					pools = append(pools, pools[len(pools)-1].Lane(1, weir.Queue(0)))
+				}
+				l, goesOn := pools[depth], make(chan struct{})
+				check.OK(t, runIn(t.Context(), l, func(ctx context.Context) error {
+					g := l.Group(ctx)
+					g.Go(func(ctx context.Context) error {
+						pools[paused].Pause()
+						return runIn(ctx, other, func(context.Context) error {
+							<-goesOn
+							return nil
+						})
+					})
+					close(goesOn)
+					return g.Wait()
+				}))
+			})
+		}
+	}
+}
+
 // A task waits for a group that goroutines which it has started wait for already, with its
 // context, so that its one place is lent more than once.
 func TestATaskAndOtherGoroutinesWaitForTheSameGroup(t *testing.T) {
