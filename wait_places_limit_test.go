@@ -3,6 +3,7 @@ package weir_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,6 +35,48 @@ func TestPromise09OfTheTasksFromOutsideNoMoreThanTheLimitHaveBegun(t *testing.T)
 			x := newPair(4, weir.Queue(weir.Unbounded))
 			x.crowd(t, check.Scale(10_000, 4_000), func(ctx context.Context) error { return wait(ctx, x) })
 		})
+	}
+}
+
+// A task has lent its place to a task of a lane, which is over while the first one still waits. A task of another lane is queued.
+func TestPromise09APlaceLentThroughLanesGoesToNoQueuedTaskOfThem(t *testing.T) {
+	for depth := 1; depth <= 4; depth++ {
+		for at := range depth + 1 {
+			check.Bubble(t, fmt.Sprintf("depth=%d/at=%d", depth, at), func(t *testing.T) {
+				p := weir.New(1)
+				defer p.Close()
+				pools := []*weir.Pool{p}
+				for i := range depth {
+					pools = append(pools, pools[i].Lane(2))
+				}
+				var begun check.Gauge
+				first, second := make(chan struct{}), make(chan struct{})
+				check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+					begun.Enter()
+					defer begun.Leave()
+					g := pools[depth].Group(ctx)
+					g.Go(func(ctx context.Context) error {
+						weir.Blocking(ctx, func() { <-second })
+						return nil
+					})
+					g.Go(func(context.Context) error {
+						<-first
+						return nil
+					})
+					return g.Wait()
+				}))
+				synctest.Wait()
+				check.OK(t, pools[at].Submit(func() {
+					begun.Enter()
+					begun.Leave()
+				}))
+				close(first)
+				synctest.Wait()
+				close(second)
+				p.Close()
+				check.Equal(t, "tasks from outside that had begun", begun.Peak.Load(), 1)
+			})
+		}
 	}
 }
 

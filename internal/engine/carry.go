@@ -13,6 +13,7 @@ func (e *Engine) embark(w *Worker, o order, host *Worker) {
 	w.order = o
 	c.bears(w)
 	if host != nil {
+		w.withPlace() // so that w sees, when it has nothing in hand, that it borrows the place
 		on := host
 		if host.engine == e {
 			on = host.carrier.clear()
@@ -20,7 +21,6 @@ func (e *Engine) embark(w *Worker, o order, host *Worker) {
 		if on.engine == p {
 			p.stack(c, on)
 			c.place.strange = host.engine == e && on != host.carrier
-			w.withPlace()
 			host = on
 		}
 	}
