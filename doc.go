@@ -210,8 +210,7 @@
 //   - a goroutine of a task holds a lock over its wait, while another goroutine of the task waits
 //     for tasks that take the lock;
 //   - the members of a group wait for a signal which their owner sends after Wait, or after a
-//     Go that finds no room: such a Go returns when a member has ended, a place is free, or all
-//     tasks of the pool that have begun wait for others.
+//     Go that finds no room: such a Go returns when a member has ended, or a place is free.
 //
 // The zero values of Pool, FuncPool, FuncContext, Stateful, Keyed, Once, Group, Results, Future, Timer,
 // Retrier and RateLimit are not usable.

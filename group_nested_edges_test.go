@@ -67,76 +67,29 @@ func TestGoroutinesOfATaskThatFillALimitedGroupDoNotUseThePoolUp(t *testing.T) {
 	}
 }
 
-// The members of a group wait for others, until all of them have begun. There is no room for so many at once.
-func TestATaskThatWaitsForRoomGoesOnWhenAllTasksWait(t *testing.T) {
+// Each member waits for another pool, so that all tasks of the first one often wait.
+func TestWithoutAQueueNoMoreMembersBeginThanTheLimitWhoeverTheyWaitFor(t *testing.T) {
 	for _, limit := range []int{1, 3} {
-		for _, queue := range []int{0, 1, 5} {
-			for depth := range 3 {
-				for _, elsewhere := range []bool{false, true} {
-					check.Bubble(t, fmt.Sprintf("limit=%d/queue=%d/depth=%d/elsewhere=%t", limit, queue, depth, elsewhere), func(t *testing.T) {
-						p := weir.New(limit, weir.Queue(queue))
-						defer p.Close()
-						l := p
-						for range depth {
-							l = l.Lane(limit, weir.Queue(queue))
-						}
-						other := l
-						if elsewhere {
-							other = weir.New(1)
-							defer other.Close()
-						}
-						n := 10*queue + 20
-						begun, all := 0, make(chan struct{})
-						member := func(ctx context.Context) error {
-							weir.Blocking(ctx, func() {
-								if begun++; begun == n {
-									close(all)
-								}
-								<-all
-							})
-							return nil
-						}
-						check.OK(t, runIn(t.Context(), l, func(ctx context.Context) error {
-							g := l.Group(ctx)
-							for range n {
-								g.Go(func(ctx context.Context) error { return runIn(ctx, other, member) })
-							}
-							return g.Wait()
-						}))
-						check.Equal(t, "begun", begun, n)
-					})
-				}
-			}
-		}
-	}
-}
-
-func TestATaskThatWaitsForRoomGoesOnInAPauseToo(t *testing.T) {
-	for depth := range 3 {
-		for paused := range depth + 1 {
-			check.Bubble(t, fmt.Sprintf("depth=%d/paused=%d", depth, paused), func(t *testing.T) {
-				p, other := weir.New(1, weir.Queue(0)), weir.New(1)
-				defer p.Close()
-				defer other.Close()
-				pools := []*weir.Pool{p}
-				for range depth {
-					pools = append(pools, pools[len(pools)-1].Lane(1, weir.Queue(0)))
-				}
-				l, goesOn := pools[depth], make(chan struct{})
-				check.OK(t, runIn(t.Context(), l, func(ctx context.Context) error {
-					g := l.Group(ctx)
+		check.Bubble(t, fmt.Sprintf("limit=%d", limit), func(t *testing.T) {
+			p, other := weir.New(limit, weir.Queue(0)), weir.New(1)
+			defer p.Close()
+			defer other.Close()
+			var begun check.Gauge
+			check.OK(t, runIn(t.Context(), p, func(ctx context.Context) error {
+				g := p.Group(ctx)
+				for range 50 {
 					g.Go(func(ctx context.Context) error {
-						pools[paused].Pause()
-						return runIn(ctx, other, func(context.Context) error {
-							<-goesOn
-							return nil
-						})
+						begun.Enter()
+						defer begun.Leave()
+						return runIn(ctx, other, backAfter(time.Millisecond))
 					})
-					close(goesOn)
-					return g.Wait()
-				}))
-			})
-		}
+				}
+				return g.Wait()
+			}))
+			if most := int(begun.Peak.Load()); most > limit {
+				t.Errorf("%d had begun at once", most)
+			}
+		})
 	}
 }
 

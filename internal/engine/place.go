@@ -243,34 +243,25 @@ func (e *Engine) stack(u, w *Worker) {
 }
 
 // relieve lends a place when all tasks that have begun wait. Otherwise none of them might ever go on: each
-// may wait for another engine, whose tasks wait for this one. If there is nothing to lend it to, one of those goes on that have
-// waited for room: the others may wait for what it hands over next, or does then. A pause does not hold that one, as it began long ago.
+// may wait for another engine, whose tasks wait for this one. No task goes on here that waits for room for its subtasks: of those that ask another
+// engine, more and more would have begun, though the queue is short.
 func (e *Engine) relieve() {
-	for e.vacancies > 0 && e.allWait() && e.vacantPlace() != nil {
-		found, ok := e.claimAwaited()
-		switch l := e.unblocked.First(); {
-		case ok:
+	for e.vacancies > 0 && !e.isStopped() && e.allWait() && e.vacantPlace() != nil {
+		first := e.unbegun.First()
+		if first == nil {
+			found, ok := e.claimNeeded(e)
+			if !ok {
+				return
+			}
 			e.lendAny(found)
-		case l != nil:
-			e.recall(l.Of(), nil)
-		default:
-			return
+			continue
+		}
+		if found, ok := e.claimFrom(first.Of()); ok {
+			e.lendAny(found)
+		} else {
+			e.unbegun.Remove(&first.Of().unbegun)
 		}
 	}
-}
-
-// claimAwaited finds anything that a task waits for, of e or of its lanes. In a pause nothing begins.
-func (e *Engine) claimAwaited() (found work, ok bool) {
-	if e.isStopped() {
-		return found, false
-	}
-	for l := e.unbegun.First(); l != nil; l = e.unbegun.First() {
-		if found, ok = e.claimFrom(l.Of()); ok {
-			return found, true
-		}
-		e.unbegun.Remove(&l.Of().unbegun)
-	}
-	return e.claimNeeded(e)
 }
 
 // allWait reports whether no place is free and the task at the top of each place waits, as far as the engine
