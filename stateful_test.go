@@ -281,12 +281,12 @@ func TestAWorkerThatOpensDelaysNoOtherWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shop{t: t}
 		opening := make(chan struct{})
+		var begun atomic.Bool
 		p := weir.NewStateful(2, func() (*handle, error) {
-			h, err := s.take()
-			if s.made.Load() == 1 {
+			if !begun.Swap(true) {
 				<-opening
 			}
-			return h, err
+			return s.take()
 		}, (*handle).use, s.giveBack)
 		var ran atomic.Int64
 		for range 5 {
