@@ -68,7 +68,7 @@ func TestGoroutinesOfATaskThatFillALimitedGroupDoNotUseThePoolUp(t *testing.T) {
 }
 
 // Each member waits for another pool, so that all tasks of the first one often wait.
-func TestWithoutAQueueNoMoreMembersBeginThanTheLimitWhoeverTheyWaitFor(t *testing.T) {
+func TestWithoutAQueueNoMoreMembersBeginThanTheLimitWhateverTheyWaitFor(t *testing.T) {
 	for _, limit := range []int{1, 3} {
 		check.Bubble(t, fmt.Sprintf("limit=%d", limit), func(t *testing.T) {
 			p, other := weir.New(limit, weir.Queue(0)), weir.New(1)
