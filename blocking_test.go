@@ -948,7 +948,7 @@ func TestAtALimitOf1TasksTakeTurnsAlsoByBlocking(t *testing.T) {
 	})
 }
 
-// The tasks that wait for them have lent their places to each other.
+// Tasks of a lane are back from Blocking. Those that wait for them have lent their places to each other.
 func TestATaskGoesOnAtTheSameCostHoweverManyLackItsPlaces(t *testing.T) {
 	check.Flat(t, 100, func(n int) (f, end func()) {
 		p := weir.New(1, weir.Queue(weir.Unbounded))

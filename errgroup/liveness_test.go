@@ -120,7 +120,7 @@ func TestWaitMissesNothingThatIsAddedMeanwhile(t *testing.T) {
 			f := func() error { ended.Add(1); return nil }
 			for round := range check.Scale(2000, 80) {
 				// Bursts of all sizes end at all times, while Wait has begun.
-				each := 1 + round%300
+				each := 1 + 7*round%300
 				g := limited(limit)
 				ended.Store(0)
 				for range producers {

@@ -243,8 +243,8 @@ func (e *Engine) stack(u, w *Worker) {
 }
 
 // relieve lends a place when all tasks that have begun wait. Otherwise none of them might ever go on: each
-// may wait for another engine, whose tasks wait for this one. No task goes on here that waits for room for its subtasks: of those that ask another
-// engine, more and more would have begun, though the queue is short.
+// may wait for another engine, whose tasks wait for this one. A task that waits for room for its subtasks does not go on here: where those wait for
+// another engine, all of them would begin, however short the queue is.
 func (e *Engine) relieve() {
 	for e.vacancies > 0 && !e.isStopped() && e.allWait() && e.vacantPlace() != nil {
 		first := e.unbegun.First()
