@@ -873,6 +873,28 @@ func TestALaneGetsTheRateOfItsPool(t *testing.T) {
 	}
 }
 
+// A token that comes in time, while there is no place, makes up for nothing.
+func TestATokenForWhichThereIsNoPlaceBringsTheNextNoEarlier(t *testing.T) {
+	const every = 100 * time.Microsecond
+	check.Bubble(t, "", func(t *testing.T) {
+		p := weir.New(1)
+		l := p.Lane(2, weir.Rate(1, every, 1))
+		others := l.Lane(2, weir.Rate(1, time.Nanosecond, 1))
+		var last time.Time
+		for range 5 {
+			check.OK(t, l.Submit(func() {
+				if now := time.Now(); now.Sub(last) < every {
+					t.Errorf("two tasks begin within %v", now.Sub(last))
+				} else {
+					last = now
+				}
+			}))
+			check.OK(t, others.Submit(func() { time.Sleep(every + every/2) }))
+		}
+		p.Close()
+	})
+}
+
 // A lane whose tasks wait for a token holds up no lane of its own that needs none, and its pool does not wait with it.
 func TestALaneBelowOneThatWaitsForATokenHasPlaces(t *testing.T) {
 	for _, limit := range []int{1, 4} {

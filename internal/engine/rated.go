@@ -24,6 +24,7 @@ type rated struct {
 	waiter    TokenWaiter
 	granted   atomic.Int64 // tokens that the bucket, or the parent, has granted and that are not used yet
 	scarce    bool         // tasks have waited for these tokens
+	late      bool         // the bucket granted more than one at once: its timer was late
 	since     atomic.Int64 // when the bucket granted them, in ticks of its clock
 	throttled atomic.Bool  // changed under Engine.mu
 }
@@ -197,11 +198,11 @@ func (e *Engine) unthrottle() {
 	}
 }
 
-// makesUp reports whether granted tokens may make up for a late timer: e is busy, and the tokens come faster than
-// timers do. Those that were not used in time go back later, see take.
+// makesUp reports whether granted tokens may make up for a late timer: e is busy, and the timer was late by more than
+// the time from one token to the next. Those that are not used in time go back later, see take.
 func (e *Engine) makesUp() bool {
-	b := e.rated.bucket
-	return e.permits.active() > 0 && !e.halted() && b.rate.Load().every < int64(mostLate)*tick && !b.isOld(e.rated.since.Load())
+	r := e.rated
+	return r.late && e.permits.active() > 0 && !e.halted() && !r.bucket.isOld(r.since.Load())
 }
 
 // places returns how many tasks of e may run at once, by the limits of e and of the engines above: at most a number
@@ -237,7 +238,7 @@ func (e *Engine) grant(tokens int) {
 	if word := e.permits.word.Load(); e.awaitsTokens() && (e.hasRoom(word) || word&searchingBit != 0) {
 		r.since.Store(r.bucket.now())
 		r.granted.Add(int64(tokens))
-		r.scarce = true
+		r.scarce, r.late = true, tokens > 1
 	} else {
 		r.bucket.Return(tokens)
 	}
