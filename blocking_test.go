@@ -987,6 +987,39 @@ func TestATaskGoesOnAtTheSameCostHoweverManyLackItsPlaces(t *testing.T) {
 	})
 }
 
+// Tasks of a lane have lent their places to each other, one beneath the other.
+func TestAWaitInALaneCostsTheSameHoweverManyTasksAreBeneath(t *testing.T) {
+	check.Flat(t, 200, func(n int) (f, end func()) {
+		p := weir.New(1)
+		l := p.Lane(1)
+		calls, returns := make(chan struct{}), make(chan struct{})
+		var nest func(ctx context.Context, depth int) error
+		nest = func(ctx context.Context, depth int) error {
+			if depth < n {
+				return runIn(ctx, l, func(ctx context.Context) error { return nest(ctx, depth+1) })
+			}
+			for range calls {
+				check.OK(t, runIn(ctx, l, succeed))
+				returns <- struct{}{}
+			}
+			return nil
+		}
+		go func() {
+			check.OK(t, nest(t.Context(), 0))
+			close(returns)
+		}()
+		f = func() {
+			calls <- struct{}{}
+			<-returns
+		}
+		return f, func() {
+			close(calls)
+			<-returns
+			p.Close()
+		}
+	})
+}
+
 func TestChangesCostTheSameHoweverManyTasksOfALaneWantToGoOn(t *testing.T) {
 	for _, awaited := range []string{"by nothing", "by a task", "each by a goroutine"} {
 		t.Run("awaited "+awaited, func(t *testing.T) {

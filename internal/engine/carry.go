@@ -46,6 +46,32 @@ func (w *Worker) isVacant() bool { return w.place != nil && w.place.vacant.Of() 
 // w's carrier, or that of the task at the top of it.
 func (w *Worker) isBacked() bool { return w.carrier == nil || w.carrier.mayBeCleared() }
 
+// mayLend is isBacked for a place for which there is work.
+func (w *Worker) mayLend() bool {
+	backed := w.isBacked()
+	if !backed {
+		w.lacks()
+	}
+	return backed
+}
+
+// lacks notes that there is, or may soon be, work for the place of w which cannot have it now: a place further up is not vacant, a lane has no
+// permit, or the task does not wait for it at the moment. If the place is vacant, fillCarried comes back to it.
+func (w *Worker) lacks() {
+	if w.carrier != nil && !w.place.lacking && w.isVacant() {
+		w.place.lacking = true
+		w.engine.root().lanes.lacking++
+	}
+}
+
+// lacksNoMore undoes lacks.
+func (w *Worker) lacksNoMore() {
+	if w.place.lacking {
+		w.place.lacking = false
+		w.engine.root().lanes.lacking--
+	}
+}
+
 // mayBeCleared reports whether clear finds a place that may be lent, which is backed.
 func (w *Worker) mayBeCleared() bool {
 	for ; w != nil; w = w.carrier {
@@ -220,11 +246,14 @@ func (e *Engine) claimKin(w *Worker) (found work, ok bool) {
 	for l := w.place.kins.First(); l != nil; {
 		k := l.Of()
 		l = l.Next()
-		if !k.current() {
-			continue
+		none := false
+		if k.current() {
+			if found, ok, none = k.engine.claimBelow(e, k.want); ok {
+				return found, true
+			}
 		}
-		if found, ok, _ = k.engine.claimBelow(e, k.want); ok {
-			return found, true
+		if !none {
+			w.lacks()
 		}
 	}
 	return found, false
@@ -330,7 +359,7 @@ func (e *Engine) needs() {
 // may end other waits, and so change the lists that are gone through: offerAgain then begins anew. It reports whether it has
 // lent one.
 func (e *Engine) offerAgain(bidder *Engine) (lent bool) {
-	if e.unbegun.First() == nil && (e.lanes == nil || len(e.lanes.needy) == 0) {
+	if !e.isNeedy() {
 		return false
 	}
 	bidder.needs()
@@ -343,7 +372,7 @@ func (e *Engine) offerAgain(bidder *Engine) (lent bool) {
 		}
 		above := k.host.engine
 		taken := above.isTaken(k.host)
-		if !k.host.isVacant() && !taken || !k.host.isBacked() {
+		if !k.host.isVacant() && !taken || !k.host.mayLend() {
 			continue
 		}
 		found, ok, none := e.claimBelow(above, want)
@@ -408,13 +437,18 @@ func (e *Engine) claimNeeded(above *Engine) (found work, ok bool) {
 	return found, ok
 }
 
+// isNeedy reports whether e, or a lane below, has tasks for which others wait, and that may not have started.
+func (e *Engine) isNeedy() bool {
+	return e.unbegun.First() != nil || e.lanes != nil && len(e.lanes.needy) > 0
+}
+
 // isStillNeedy removes a lane that has no tasks for which others wait from the list of its parent, and so on
 // upwards. It reports whether the lane is still in that list.
 func (e *Engine) isStillNeedy() bool {
 	switch {
 	case e.lane == nil, e.lane.needyAt == 0:
 		return false
-	case e.unbegun.First() != nil, e.lanes != nil && len(e.lanes.needy) > 0:
+	case e.isNeedy():
 		return true
 	}
 	p := e.lane.parent
@@ -429,11 +463,12 @@ func (e *Engine) isStillNeedy() bool {
 	return false
 }
 
-// fillCarried lends the place of w to work of the lanes that have tasks on it. That place is vacant, and
-// there is no work for it in e.
+// fillCarried lends the place of w to work of the lanes that have tasks on it. That place is vacant, and there is no work for it in e. Thousands of
+// tasks may be on the place: fillCarried looks at them only while some work of the family may lack a place further up.
 func (e *Engine) fillCarried(w *Worker) {
-	for b := w; b != nil && w.isVacant(); b = b.place.beneath {
+	for b := w; b != nil && w.isVacant() && e.lanes.root.lanes.lacking > 0; b = b.place.beneath {
 		if u := b.carries; u != nil && u.place != nil {
+			u.lacksNoMore()
 			u.engine.fill(u)
 			u.engine.touch() // where all tasks of the lane wait, any work may have the place
 		}

@@ -50,6 +50,7 @@ type lanes struct {
 	held    map[*Engine]struct{} // see hold
 	alive   int                  // the length of all after the last sweep
 	splits  fifo.List[splits]    // split tasks that lack a permit here
+	lacking int                  // in the root: how many entries of splits, and vacant places of lanes, fillCarried may have to serve
 	unused  []*Worker            // workers of them that offerSplit has not seen yet
 	unended int                  // how many lanes were closed with the engine and have not ended
 	needy   []*Engine            // lanes with tasks for which others wait, and that may not have started

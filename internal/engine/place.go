@@ -40,6 +40,7 @@ type place struct {
 	strange bool               // the task stands on the place of a task that does not wait for it
 	moved   bool               // the task had to move to the place of a task that may not wait for it
 	unused  bool               // the workers that this one carries are in Engine.unused
+	lacking bool               // the place is vacant, and there may be work for it that cannot have it yet: see lacks
 
 	returner  *Waiter           // waiter of the goroutine that waits for a place for the task
 	returning fifo.Link[Worker] // in Engine.returning, if there is one
@@ -101,6 +102,7 @@ func (e *Engine) vacate(w *Worker) {
 func (e *Engine) occupy(w *Worker) {
 	e.vacant.Remove(&w.place.vacant)
 	e.vacancies--
+	w.lacksNoMore()
 }
 
 // fill lends the place of w, if that is vacant, to work that its task waits for. If there is none, fill ends
@@ -151,10 +153,16 @@ func (e *Engine) takeBack(w *Worker) {
 
 // claimFor finds work for which the task of w waits, if the place of w may be lent.
 func (e *Engine) claimFor(w *Worker) (found work, ok bool) {
-	if e.lane != nil && !w.isBacked() {
+	if e.lane != nil && (!w.mayClaim() || !w.mayLend()) {
 		return found, false
 	}
 	return e.claimWork(w, false)
+}
+
+// mayClaim reports false if claimWork would certainly find nothing.
+func (w *Worker) mayClaim() bool {
+	l := w.place.awaits.First()
+	return l != nil && !l.Of().spent || w.place.kins.First() != nil
 }
 
 // claimWork is claimFor without a look at the place of w. With begins it finds only a task that has yet to
@@ -164,6 +172,7 @@ func (e *Engine) claimWork(w *Worker, begins bool) (found work, ok bool) {
 		want := l.Of()
 		l = l.Next()
 		if !want.current() || begins && want.returning() {
+			w.lacks()
 			continue
 		}
 		found, ok = e.claimFrom(want)
@@ -226,7 +235,7 @@ func (e *Engine) lendAny(found work) {
 // vacantPlace returns a worker whose task's place may be lent; nil if there is none.
 func (e *Engine) vacantPlace() *Worker {
 	for l := e.vacant.First(); l != nil; l = l.Next() {
-		if e.lane == nil || l.Of().isBacked() {
+		if e.lane == nil || l.Of().mayLend() {
 			return l.Of()
 		}
 	}
@@ -246,7 +255,7 @@ func (e *Engine) stack(u, w *Worker) {
 // may wait for another engine, whose tasks wait for this one. A task that waits for room for its subtasks does not go on here: where those wait for
 // another engine, all of them would begin, however short the queue is.
 func (e *Engine) relieve() {
-	for e.vacancies > 0 && !e.isStopped() && e.allWait() && e.vacantPlace() != nil {
+	for e.vacancies > 0 && e.isNeedy() && !e.isStopped() && e.allWait() && e.vacantPlace() != nil {
 		first := e.unbegun.First()
 		if first == nil {
 			found, ok := e.claimNeeded(e)

@@ -137,7 +137,7 @@ func (e *Engine) leavesSplits(c *Worker) {
 		s.single.leaves()
 	}
 	if s.carriers.Remove(&p.sibling); s.carriers.First() == nil {
-		e.lanes.splits.Remove(&s.link)
+		s.unlist()
 	}
 }
 
@@ -166,6 +166,15 @@ func (w *Want) relist() {
 func (s *splits) list() {
 	if s != nil && s.carriers.First() != nil && s.link.Of() == nil {
 		s.engine.lanes.splits.Append(&s.link, s)
+		s.engine.root().lanes.lacking++
+	}
+}
+
+// unlist undoes list.
+func (s *splits) unlist() {
+	if s.link.Of() != nil {
+		s.engine.lanes.splits.Remove(&s.link)
+		s.engine.root().lanes.lacking--
 	}
 }
 
@@ -195,9 +204,9 @@ func (e *Engine) admitFromBelow() bool {
 		if b == nil && s.isHosted() {
 			continue
 		}
-		e.lanes.splits.Remove(&s.link) // until relist
+		s.unlist() // until relist
 		if b != nil {
-			e.lanes.splits.Append(&s.link, s) // behind those that have not had a turn
+			s.list() // behind those that have not had a turn
 			e.goOn(s.carriers.First().Of(), b.clear())
 			return true
 		}
