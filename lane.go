@@ -239,7 +239,7 @@ func (p *statefulRunner[S, T]) takeBack(ctx context.Context) (unrun, tells []fun
 
 // ends implements laneOwner.
 func (p *statefulRunner[S, T]) ends(done <-chan struct{}) bool {
-	return p.core.ends(done) && p.values.endKept(done)
+	return p.core.ends(done) && p.values.End(done)
 }
 
 // newLane returns a lane for of that calls rests when its last worker has ended, and has the handlers of its pool.

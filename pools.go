@@ -2,11 +2,9 @@ package weir
 
 import (
 	"iter"
-	"path"
 	"path/filepath"
 	"reflect"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +13,7 @@ import (
 	"weak"
 
 	"github.com/64ed045f/weir/internal/fifo"
+	"github.com/64ed045f/weir/internal/frames"
 	"github.com/64ed045f/weir/internal/race"
 )
 
@@ -303,7 +302,7 @@ func isLibraryAt(pc uintptr) bool {
 		return false
 	}
 	file, _ := f.FileLine(pc)
-	is := isLibrary(f.Name(), file)
+	is := frames.IsLibrary(f.Name(), file)
 	answer := uint64(pc) << 1
 	if is {
 		answer++
@@ -320,41 +319,14 @@ func place(callers ...uintptr) string {
 	if len(callers) == 0 || callers[0] == 0 {
 		return ""
 	}
-	frames := runtime.CallersFrames(callers)
+	all := runtime.CallersFrames(callers)
 	for {
-		frame, more := frames.Next()
+		frame, more := all.Next()
 		switch {
 		case frame.Function == "runtime.goexit": // the program has started the library's function by a go statement
 			return ""
-		case !more || !isLibrary(frame.Function, frame.File):
+		case !more || !frames.IsLibrary(frame.Function, frame.File):
 			return filepath.ToSlash(frame.File) + ":" + strconv.Itoa(frame.Line)
 		}
 	}
 }
-
-// isLibrary reports whether the function, in that file, is of a package of this module.
-func isLibrary(function, file string) bool {
-	if rest, ok := strings.CutPrefix(function, module+"/"); ok {
-		name, _, _ := strings.Cut(rest, ".")
-		return isPackage(name)
-	}
-	if strings.HasPrefix(function, module+".") {
-		return true
-	}
-	// The compiler gives a function literal that it inlines the name of the function in which it then is.
-	name, ok := strings.CutPrefix(file, here())
-	return ok && !strings.Contains(name, "_test.go") && (path.Dir(name) == "." || isPackage(path.Dir(name)))
-}
-
-func isPackage(name string) bool {
-	public, _, _ := strings.Cut(name, "/internal/")
-	return strings.HasPrefix(name, "internal/") || slices.Contains(publicPackages, public)
-}
-
-// here is the folder of this package, with a slash behind it, as the runtime names it.
-var here = sync.OnceValue(func() string {
-	_, file, _, _ := runtime.Caller(0)
-	return path.Dir(file) + "/"
-})
-
-var publicPackages = []string{"errgroup", "exporter", "par", "reuse", "weirdebug", "weirhttp", "weirnats", "weirotel", "weirprom"}

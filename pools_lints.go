@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/64ed045f/weir/internal/frames"
 )
 
 // Lint is a state of a pool that is most often a mistake of the program: see [PoolInfo.Lints].
@@ -114,30 +116,11 @@ func tasksThat(n int, does, do string) string {
 func (g taskStack) line() string {
 	for _, frame := range g.frames {
 		function, at, _ := strings.Cut(strings.TrimSpace(frame), "\n\t")
-		if !isLibrary(function, at) && !isStandard(function, at, undotted()) {
+		if !frames.IsLibrary(function, at) && !frames.IsStandard(function, at, undotted()) {
 			return fmt.Sprintf("%s (%s)", function, path.Base(at))
 		}
 	}
 	return ""
-}
-
-// isStandard reports whether the function, in that file, is one of the standard library, and not of one of the modules.
-func isStandard(function, file string, modules []string) bool {
-	folder := path.Dir(function)
-	name, _, _ := strings.Cut(path.Base(function), ".")
-	name = path.Join(folder, name) // of the package
-	if first, _, _ := strings.Cut(name, "/"); first == "main" || strings.Contains(first, ".") {
-		return false
-	}
-	for _, module := range modules {
-		if name == module || strings.HasPrefix(name, module+"/") {
-			return false
-		}
-	}
-	in := func(folder string) bool {
-		return path.Dir(file) == folder || strings.HasSuffix(path.Dir(file), "/src/"+folder)
-	}
-	return in(name) || in("runtime") // which has functions of other packages, such as those on which a Mutex waits
 }
 
 // undotted are the program's modules that could be folders of the standard library, by their names.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/race"
+	"github.com/64ed045f/weir/internal/values"
 )
 
 // What follows is used under the race detector alone. See package race.
@@ -185,41 +186,7 @@ func (v *visit) raced(ctx context.Context, task func(context.Context) error) err
 	return task(v)
 }
 
-// openRaced opens a value.
-func (v *values[S]) openRaced(own *owned[S], tag race.Tag) error {
-	o := race.Run(tag.Start(v.turns), nil, func() outcomeOf[S] {
-		defer own.past.Release()
-		return outcome(v.opener())
-	})
-	own.state = o.value
-	return o.err
-}
-
 // useRaced has the function use a value, after all calls that have used it before.
-func (p *Stateful[S, T]) useRaced(own *owned[S], c call[T]) {
-	start := c.Tag.Start(&p.core.turns)
-	start.Pasts[1] = &own.past
-	u := &racedUse[S, T]{p.use, own, c.arg}
-	race.Run(start, nil, u.call)
-}
-
-// disposeRaced closes a value, after all calls that have used it, and after the calls of Close, Resize and Shutdown.
-func (v *values[S]) disposeRaced(own *owned[S]) {
-	u := &racedUse[S, struct{}]{func(s S, _ struct{}) { v.dispose(s) }, own, struct{}{}}
-	race.Run(race.Start{Pasts: [2]*race.Past{&own.past, v.turns.Orders()}, Turns: [2]*race.Turns{v.turns}}, nil, u.call)
-}
-
-type racedUse[S, T any] struct {
-	use func(S, T)
-	own *owned[S]
-	arg T
-}
-
-// call reads what the worker has written, which the call knows nothing of.
-//
-//go:norace
-func (u *racedUse[S, T]) call() struct{} {
-	defer u.own.past.Release()
-	u.use(u.own.state, u.arg)
-	return struct{}{}
+func (p *Stateful[S, T]) useRaced(own *values.Value[S], c call[T]) {
+	values.UseRaced(own, c.Tag.Start(&p.core.turns), p.use, c.arg)
 }

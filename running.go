@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir/internal/engine"
+	"github.com/64ed045f/weir/internal/frames"
 )
 
 // Running is a task that has begun and not ended: see [Pool.Running].
@@ -237,7 +238,7 @@ func isOurs(function string) bool {
 // The beginnings of names of functions: of those of this package and of those below it; of those in which tasks run, on a worker and on a
 // plain goroutine; and of the one in which submitters of all kinds wait for room.
 const (
-	module     = "github.com/64ed045f/weir"
+	module     = frames.Module
 	engineWork = module + "/internal/engine.(*Engine).session"
 	directWork = module + ".(*member).runs"
 	engineRoom = module + "/internal/engine.(*Engine).awaitRoom"

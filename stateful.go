@@ -7,6 +7,7 @@ import (
 
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/race"
+	"github.com/64ed045f/weir/internal/values"
 )
 
 // Stateful is a [FuncPool] whose every worker owns a value: an encoder, a scratch buffer, a database handle.
@@ -24,7 +25,7 @@ import (
 type Stateful[S, T any] struct {
 	core        core
 	args        arguments[T]
-	values      values[S]
+	values      values.Set[S]
 	use         func(S, T)
 	onOpenError func(*OpenError)
 }
@@ -57,7 +58,7 @@ func NewStateful[S, T any](
 	o.mustHaveNoErrors()
 	p := &Stateful[S, T]{use: run, onOpenError: o.onOpenError}
 	p.args.init(true)
-	p.values.init(limit, open, dispose, &p.core.turns)
+	p.values.Init(limit, open, dispose, &p.core.turns)
 	c := config(&o, (*statefulRunner[S, T])(p))
 	c.Parked = 0 // values are costly
 	if o.expiry > 0 {
@@ -66,7 +67,7 @@ func NewStateful[S, T any](
 	c.End = p.end
 	if o.lane != nil {
 		must(o.prestart == 0, "option of a lane must not be about workers, which are those of its pool", "Prestart")
-		p.values.kept.timeout, p.values.kept.close = o.idleTimeout, p.closeKept
+		p.values.KeepFor(o.idleTimeout, p.closeKept)
 		c.End = p.leave
 	}
 	p.core.prepare(&o)
@@ -197,7 +198,7 @@ func (p *Stateful[S, T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 			c.reply.resolve(ErrClosed)
 		}
 	}
-	if !p.values.endKept(ctx.Done()) && err == nil {
+	if !p.values.End(ctx.Done()) && err == nil {
 		err = &ShutdownError{Cause: causeOf(ctx)}
 	}
 	return unrun, err
@@ -217,7 +218,7 @@ func (p *statefulRunner[S, T]) pool() any { return (*Stateful[S, T])(p) }
 // resize is that of core, and sets how many values there may be.
 func (p *statefulRunner[S, T]) resize(limit int) {
 	mustLimit(limit)
-	p.values.resize(limit, p.core.resize)
+	p.values.Resize(limit, p.core.resize)
 }
 
 // Run implements [engine.Runner].
@@ -235,16 +236,16 @@ func (p *statefulRunner[S, T]) Broken(w *engine.Worker, t engine.Task, panicked 
 
 // run uses an argument, on worker w.
 func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
-	own, ok := w.Own.(*owned[S])
+	own, ok := w.Own.(*values.Value[S])
 	if !ok && !c.abandoned() {
 		var err error
 		w.Own = opening{}
-		own, err = p.values.get(c.Tag)
+		own, err = p.values.Get(c.Tag)
 		if w.Own = nil; err != nil {
 			p.core.engine.Untake()
 			p.core.engine.HandedBack()
 			p.refuse(c, p.openError(c.arg, err))
-			p.values.rest()
+			p.values.Rest()
 			return
 		}
 		w.Own = own
@@ -257,7 +258,7 @@ func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
 	if race.Enabled {
 		p.useRaced(own, c)
 	} else {
-		p.use(own.state, c.arg)
+		p.use(own.State, c.arg)
 	}
 	if c.reply != nil {
 		w.Vacate()
@@ -356,7 +357,7 @@ func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 			<-told
 		}
 		if opens {
-			p.values.rest()
+			p.values.Rest()
 		}
 	}()
 	p.end(w)
@@ -364,18 +365,51 @@ func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 
 // end closes the value of w, if it has one.
 func (p *Stateful[S, T]) end(w *engine.Worker) {
-	own, ok := w.Own.(*owned[S])
+	own, ok := w.Own.(*values.Value[S])
 	if !ok {
 		return
 	}
 	w.Own = nil
-	p.values.release()
+	p.values.Release()
 	p.dispose(own)
 }
 
 // dispose closes a value.
-func (p *Stateful[S, T]) dispose(own *owned[S]) {
-	p.guard(func() { p.values.close(own) }, p.values.lose)
+func (p *Stateful[S, T]) dispose(own *values.Value[S]) {
+	p.guard(func() { p.values.Close(own) }, p.values.Lose)
+}
+
+// leave is end for a worker of a lane.
+func (p *Stateful[S, T]) leave(w *engine.Worker) {
+	own, ok := w.Own.(*values.Value[S])
+	if !ok {
+		return
+	}
+	w.Own = nil
+	if !p.values.Keep(own) {
+		p.dispose(own)
+	}
+}
+
+// useOnce uses an argument that Shutdown of the pool of a lane has handed back.
+func (p *Stateful[S, T]) useOnce(arg T) {
+	state, err := p.values.Open()
+	if err != nil {
+		p.refuse(call[T]{argument: argument[T]{arg: arg}}, p.openError(arg, err))
+		return
+	}
+	defer p.values.Dispose(state)
+	p.use(state, arg)
+}
+
+// closeKept closes a value that no worker has.
+func (p *Stateful[S, T]) closeKept(own *values.Value[S]) {
+	if h := p.core.reporter.hooks; h != nil {
+		h.labels.give()
+	} else {
+		(*profileLabels)(nil).give()
+	}
+	p.dispose(own)
 }
 
 // Wait blocks until all calls accepted before it have finished. See [Pool.Wait].
@@ -394,7 +428,7 @@ func (p *Stateful[S, T]) Resume() { p.made().resume() }
 // worker has ended. See [Pool.Close].
 func (p *Stateful[S, T]) Close() {
 	p.made().close()
-	p.values.endKept(nil)
+	p.values.End(nil)
 }
 
 // Stats returns counts of what the pool has done and is doing. See [Pool.Stats].

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -651,4 +652,24 @@ func TestAHandlerThatCallsAfterOnAClosedPoolIsNotCalledForThat(t *testing.T) {
 			check.Equal(t, "logged", strings.Count(log.String(), weir.ErrClosed.Error()), 1)
 		})
 	}
+}
+
+// A pool with one timer left keeps no room for the many that it had, and does not look at the time of day for one that was stopped.
+func TestTimersThatAreOverLeaveNothing(t *testing.T) {
+	check.Bubble(t, "", func(t *testing.T) {
+		p := weir.New(1, weir.Queue(weir.Unbounded))
+		defer p.Close()
+		p.Every(time.Hour, nothingWith)
+		at := p.At(time.Now().Add(24*time.Hour), nothingWith)
+		for range 10_000 {
+			p.After(time.Minute, nothingWith)
+		}
+		at.Stop()
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		timers := reflect.ValueOf(p).Elem().FieldByName("cut").Elem().FieldByName("timers").Elem()
+		if steady, wall := timers.FieldByName("steady").Cap(), timers.FieldByName("wall").Len(); steady > 100 || wall > 0 {
+			t.Errorf("room for %d timers, and %d by the time of day", steady, wall)
+		}
+	})
 }

@@ -1,4 +1,4 @@
-package weir
+package values
 
 import (
 	"sync"
@@ -9,6 +9,8 @@ import (
 	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/internal/race"
 )
+
+func TestMain(m *testing.M) { check.Main(m, nil, nil) }
 
 // countedLock counts how often a goroutine has come back from a wait.
 type countedLock struct {
@@ -23,24 +25,24 @@ func (l *countedLock) Lock() {
 
 // One value that is closed, or kept, is for one worker, however many wait.
 func TestAValueThatIsLostWakesOneWorker(t *testing.T) {
-	for name, lose := range map[string]func(v *values[int], own *owned[int]){
-		"lost": func(v *values[int], _ *owned[int]) {
-			v.release()
-			v.lose()
+	for name, lose := range map[string]func(v *Set[int], own *Value[int]){
+		"lost": func(v *Set[int], _ *Value[int]) {
+			v.Release()
+			v.Lose()
 		},
-		"kept": func(v *values[int], own *owned[int]) { v.keep(own) },
+		"kept": func(v *Set[int], own *Value[int]) { v.Keep(own) },
 	} {
 		check.Bubble(t, name, func(t *testing.T) {
 			const waiting = 100
-			v, got := new(values[int]), make(chan *owned[int])
-			v.init(1, func() (int, error) { return 0, nil }, func(int) {}, nil)
-			v.kept.timeout = time.Hour
+			v, got := new(Set[int]), make(chan *Value[int])
+			v.Init(1, func() (int, error) { return 0, nil }, func(int) {}, nil)
+			v.KeepFor(time.Hour, nil)
 			lock := &countedLock{Mutex: &v.mu}
 			v.fewer.L = lock
 			tag := race.Here()
 			for range waiting + 1 {
 				go func() {
-					own, err := v.get(tag)
+					own, err := v.Get(tag)
 					check.OK(t, err)
 					got <- own
 				}()
@@ -59,19 +61,18 @@ func TestAValueThatIsLostWakesOneWorker(t *testing.T) {
 // To close one of those that are kept costs the same however many those are.
 func TestAKeptValueIsClosedAtTheSameCost(t *testing.T) {
 	check.Flat(t, 1000, func(n int) (f, end func()) {
-		v, closed := new(values[int]), make(chan struct{})
-		v.init(2*n, func() (int, error) { return 0, nil }, func(int) {}, nil)
-		v.kept.timeout = time.Hour
-		v.kept.close = func(*owned[int]) {
-			v.lose()
+		v, closed := new(Set[int]), make(chan struct{})
+		v.Init(2*n, func() (int, error) { return 0, nil }, func(int) {}, nil)
+		v.KeepFor(time.Hour, func(*Value[int]) {
+			v.Lose()
 			closed <- struct{}{}
-		}
+		})
 		add := func() {
 			v.mu.Lock()
 			v.count++
 			v.open++
 			v.mu.Unlock()
-			if !v.keep(new(owned[int])) {
+			if !v.Keep(new(Value[int])) {
 				t.Error("a value is not kept")
 			}
 		}

@@ -1,10 +1,6 @@
-package weir
+package values
 
-import (
-	"time"
-
-	"github.com/64ed045f/weir/internal/engine"
-)
+import "time"
 
 // kept are the values of a lane that no worker has. The workers of a lane end whenever others have a better claim to their places, or nothing is left to do;
 // their values stay for those that come next. One that has stayed for the idle timeout is closed, by a goroutine of its own, as there is
@@ -14,16 +10,21 @@ type kept[S any] struct {
 	timeout time.Duration  // 0 keeps none
 	timer   *time.Timer    // nil while the list is empty
 	ended   bool           // the lane is closed, and keeps none any more
-	close   func(*owned[S])
+	close   func(*Value[S])
+}
+
+// KeepFor has values kept for the time, after which end is called for each, on a goroutine of its own.
+func (v *Set[S]) KeepFor(timeout time.Duration, end func(*Value[S])) {
+	v.kept.timeout, v.kept.close = timeout, end
 }
 
 type idleValue[S any] struct {
-	own   *owned[S]
+	own   *Value[S]
 	since time.Time
 }
 
-// keep takes a value from its worker, which ends, and reports whether it is kept. If not, it is to be closed.
-func (v *values[S]) keep(own *owned[S]) bool {
+// Keep takes a value from its worker, which ends, and reports whether it is kept. If not, it is to be closed.
+func (v *Set[S]) Keep(own *Value[S]) bool {
 	k := &v.kept
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -40,7 +41,7 @@ func (v *values[S]) keep(own *owned[S]) bool {
 }
 
 // takeKept returns the newest value, nil if there is none. The caller holds the lock.
-func (v *values[S]) takeKept() *owned[S] {
+func (v *Set[S]) takeKept() *Value[S] {
 	k := &v.kept
 	last := len(k.list) - 1
 	if last < 0 {
@@ -63,7 +64,7 @@ func (k *kept[S]) rearm() {
 }
 
 // closeKept closes the n oldest values. The caller holds the lock.
-func (v *values[S]) closeKept(n int) {
+func (v *Set[S]) closeKept(n int) {
 	k := &v.kept
 	if n = min(n, len(k.list)); n <= 0 {
 		return
@@ -77,7 +78,7 @@ func (v *values[S]) closeKept(n int) {
 }
 
 // expireKept closes what has been kept for too long.
-func (v *values[S]) expireKept() {
+func (v *Set[S]) expireKept() {
 	k := &v.kept
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -94,9 +95,9 @@ func (v *values[S]) expireKept() {
 	}
 }
 
-// endKept closes all kept values, also those that are kept later, and waits for that, until done is closed.
+// End closes all kept values, also those that are kept later, and waits for that, until done is closed.
 // It reports whether all values are closed.
-func (v *values[S]) endKept(done <-chan struct{}) (closed bool) {
+func (v *Set[S]) End(done <-chan struct{}) (closed bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.kept.ended = true
@@ -128,37 +129,4 @@ func (v *values[S]) endKept(done <-chan struct{}) (closed bool) {
 		v.none.Wait()
 	}
 	return v.count == 0
-}
-
-// leave is end for a worker of a lane.
-func (p *Stateful[S, T]) leave(w *engine.Worker) {
-	own, ok := w.Own.(*owned[S])
-	if !ok {
-		return
-	}
-	w.Own = nil
-	if !p.values.keep(own) {
-		p.dispose(own)
-	}
-}
-
-// useOnce uses an argument that Shutdown of the pool of a lane has handed back.
-func (p *Stateful[S, T]) useOnce(arg T) {
-	state, err := p.values.opener()
-	if err != nil {
-		p.refuse(call[T]{argument: argument[T]{arg: arg}}, p.openError(arg, err))
-		return
-	}
-	defer p.values.dispose(state)
-	p.use(state, arg)
-}
-
-// closeKept closes a value that no worker has.
-func (p *Stateful[S, T]) closeKept(own *owned[S]) {
-	if h := p.core.reporter.hooks; h != nil {
-		h.labels.give()
-	} else {
-		(*profileLabels)(nil).give()
-	}
-	p.dispose(own)
 }

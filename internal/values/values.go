@@ -1,4 +1,5 @@
-package weir
+// Package values has the values of a pool's workers: each has one of its own while it needs one.
+package values
 
 import (
 	"sync"
@@ -7,15 +8,15 @@ import (
 	"github.com/64ed045f/weir/internal/race"
 )
 
-// values holds the values of a Stateful's workers. There are never more than allowed: a worker that needs
-// one waits while workers that have ended still close theirs.
+// Set holds the values of a pool's workers. There are never more than allowed: a worker that needs
+// one waits while workers that have ended still close theirs. Init makes it ready.
 //
 // It never waits for a call to end: workers that have not ended are at most as many as the limit,
 // and the one that waits has no value. Only after resize has lowered the limit may it have to,
 // for then more calls run than are allowed.
-type values[S any] struct {
-	opener  func() (S, error)
-	dispose func(S)
+type Set[S any] struct {
+	Open    func() (S, error)
+	Dispose func(S)
 	turns   *race.Turns
 
 	mu      sync.Mutex
@@ -29,14 +30,16 @@ type values[S any] struct {
 	kept    kept[S]
 }
 
-func (v *values[S]) init(allowed int, open func() (S, error), dispose func(S), turns *race.Turns) {
-	v.opener, v.dispose, v.turns, v.allowed = open, dispose, turns, allowed
+// Init makes a set for at most allowed values, which open makes and dispose closes. Under the race detector turns
+// orders what these do.
+func (v *Set[S]) Init(allowed int, open func() (S, error), dispose func(S), turns *race.Turns) {
+	v.Open, v.Dispose, v.turns, v.allowed = open, dispose, turns, allowed
 	v.fewer.L, v.none.L = &v.mu, &v.mu
 }
 
-// resize sets what is allowed and the limit of the workers together: of two calls at once, one
+// Resize sets what is allowed and the limit of the workers together: of two calls at once, one
 // must not set the first and the other the second.
-func (v *values[S]) resize(allowed int, resizeWorkers func(int)) {
+func (v *Set[S]) Resize(allowed int, resizeWorkers func(int)) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.allowed = allowed
@@ -45,14 +48,14 @@ func (v *values[S]) resize(allowed int, resizeWorkers func(int)) {
 	v.fewer.Broadcast()
 }
 
-// owned is the value of one worker.
-type owned[S any] struct {
+// Value is the value of one worker.
+type Value[S any] struct {
 	past  race.Past // of the calls that have used it
-	state S
+	State S
 }
 
-// get returns a value for a call that was handed over with the tag: one that was kept, or a new one when one more is allowed.
-func (v *values[S]) get(tag race.Tag) (own *owned[S], err error) {
+// Get returns a value for a call that was handed over with the tag: one that was kept, or a new one when one more is allowed.
+func (v *Set[S]) Get(tag race.Tag) (own *Value[S], err error) {
 	v.mu.Lock()
 	own = v.takeKept()
 	for own == nil && v.count >= v.allowed {
@@ -66,7 +69,7 @@ func (v *values[S]) get(tag race.Tag) (own *owned[S], err error) {
 	v.count++
 	v.opening++
 	v.mu.Unlock()
-	own = new(owned[S])
+	own = new(Value[S])
 	opened := false
 	defer func() {
 		if !opened { // or it panicked, or called runtime.Goexit
@@ -74,13 +77,13 @@ func (v *values[S]) get(tag race.Tag) (own *owned[S], err error) {
 			v.opening--
 			v.failed++
 			v.mu.Unlock()
-			v.lose()
+			v.Lose()
 		}
 	}()
 	if race.Enabled {
 		err = v.openRaced(own, tag)
 	} else {
-		own.state, err = v.opener()
+		own.State, err = v.Open()
 	}
 	if opened = err == nil; opened {
 		v.mu.Lock()
@@ -97,9 +100,9 @@ const (
 	lastRest  = 100 * time.Millisecond // Wait and Close may take so much longer
 )
 
-// rest keeps a worker that could not open its value from taking arguments which other workers, that
+// Rest keeps a worker that could not open its value from taking arguments which other workers, that
 // have theirs, could use. Otherwise it would refuse one after the other while these are busy.
-func (v *values[S]) rest() {
+func (v *Set[S]) Rest() {
 	v.mu.Lock()
 	alone, failed := v.open == 0, v.failed
 	v.mu.Unlock()
@@ -108,23 +111,24 @@ func (v *values[S]) rest() {
 	}
 }
 
-// release takes a value from its worker.
-func (v *values[S]) release() {
+// Release takes a value from its worker.
+func (v *Set[S]) Release() {
 	v.mu.Lock()
 	v.open--
 	v.mu.Unlock()
 }
 
-// close closes a value that no worker has. lose is to follow.
-func (v *values[S]) close(own *owned[S]) {
+// Close closes a value that no worker has. Lose is to follow.
+func (v *Set[S]) Close(own *Value[S]) {
 	if race.Enabled {
 		v.disposeRaced(own)
 		return
 	}
-	v.dispose(own.state)
+	v.Dispose(own.State)
 }
 
-func (v *values[S]) lose() {
+// Lose notes that a value is closed.
+func (v *Set[S]) Lose() {
 	v.mu.Lock()
 	v.count--
 	if v.count == 0 {
