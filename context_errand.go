@@ -32,8 +32,11 @@ func (c *errandTask) Err() error                  { return c.ctx.Err() }
 func (c *errandTask) String() string { return fmt.Sprintf("%v.Task", c.ctx) }
 
 func (c *errandTask) Value(key any) any {
-	if key == (hostKey{}) {
+	switch key {
+	case hostKey{}:
 		return c
+	case labelKey{}:
+		return c.label
 	}
 	return c.ctx.Value(key)
 }

@@ -93,6 +93,8 @@ func (t *goTask) Value(key any) any {
 	switch {
 	case key == (hostKey{}):
 		return (*errandTask)(&t.errand)
+	case key == (labelKey{}):
+		return t.label
 	case t.std.Load() != nil || t.ended.Load() || t.pool.cut.over.Load():
 		return t.standard().Value(key) // which is asked for the cause of its end as well
 	default:

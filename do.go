@@ -50,6 +50,7 @@ type visit struct {
 	self            listener // refers to the visit itself: what travels through the pool
 	pool            *Pool
 	context.Context              // what the caller gave
+	label           *label       // of that
 	by              host         // the task that calls Do; nil if none does
 	at              *Pool        // of by
 	want            *engine.Want // what by waits for; nil if by is
@@ -81,8 +82,8 @@ func (v *visit) call(ctx context.Context, task func(context.Context) error) erro
 // begins makes the visit the context of the task.
 func (v *visit) begins(ctx context.Context) {
 	v.Context = ctx
-	if l := labelOf(ctx); l != nil {
-		v.task().worker.Label.Store(&l.name)
+	if v.label = labelOf(ctx); v.label != nil {
+		v.task().worker.Label.Store(&v.label.name)
 	}
 }
 
@@ -107,8 +108,11 @@ func (v *visit) wait(ctx context.Context) error {
 func one() int { return 1 }
 
 func (v *visit) Value(key any) any {
-	if key == (hostKey{}) {
+	switch key {
+	case hostKey{}:
 		return v
+	case labelKey{}:
+		return v.label
 	}
 	return v.Context.Value(key)
 }

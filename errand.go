@@ -12,6 +12,8 @@ type errand struct {
 	self listener // refers to the whole: what travels through the pool
 	pool *Pool
 	ctx  context.Context // what the caller gave
+	// That of ctx. The context of the task answers for it, or each of n tasks that hand over the next would ask all those before it.
+	label *label
 
 	progress
 	done   chan struct{}  // closed when all is final; a task of Go has none unless a task has handed it over

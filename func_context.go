@@ -59,7 +59,7 @@ func (a *argued[T]) release() {
 func (p *FuncContext[T]) Go(ctx context.Context, arg T) error {
 	pool := p.made()
 	mustContext(ctx != nil)
-	a := &argued[T]{goTask: goTask{errand: errand{pool: pool, ctx: ctx}}, of: p, arg: arg}
+	a := &argued[T]{goTask: goTask{errand: errand{pool: pool, ctx: ctx, label: labelOf(ctx)}}, of: p, arg: arg}
 	a.self = a
 	return a.hand()
 }

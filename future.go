@@ -43,7 +43,7 @@ func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (
 	if again, rate := p.core.reporter.retry(); again != nil {
 		task = retried(again, false, rates{rate}, task)
 	}
-	f := &Future[T]{errand: errand{pool: p, ctx: withoutHost(ctx), done: make(chan struct{})}, body: task}
+	f := &Future[T]{errand: errand{pool: p, ctx: withoutHost(ctx), label: labelOf(ctx), done: make(chan struct{})}, body: task}
 	f.self = f
 	if race.Enabled {
 		f.body = racedFuture(p, task)
@@ -145,7 +145,7 @@ func (f *Future[T]) run(_ context.Context, w *engine.Worker, number int) error {
 // call calls the body of the task, on the future's worker.
 func (f *Future[T]) call(body func(context.Context) (T, error)) (T, error) {
 	ctx := (*errandTask)(&f.errand)
-	if l := labelOf(f.ctx); l != nil {
+	if l := f.label; l != nil {
 		defer l.begin(ctx, f.worker, f.pool.core.reporter.labels()).end()
 	}
 	return body(ctx)
@@ -171,7 +171,7 @@ func (f *Future[T]) start(claimed bool, w *engine.Worker) bool {
 // failed resolves the future of a task that did not return, or was not run.
 func (f *Future[T]) failed(failure *TaskError) {
 	if p, ok := failure.Err.(*Panic); ok { //nolint:errorlint // one that is wrapped is another's
-		p.Label = labelOf(f.ctx).of()
+		p.Label = f.label.of()
 		reporter := &f.pool.core.reporter // and not f, which would never become garbage
 		unheard := runtime.AddCleanup(f, func(p *Panic) { go reporter.report(p) }, p)
 		f.unheard.Store(&unheard)

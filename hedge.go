@@ -144,7 +144,7 @@ func (h *hedge[T]) await(ctx context.Context, i int) {
 
 // hand hands over a call, and waits for room. It returns the call, or nil if it was not accepted.
 func (h *hedge[T]) hand(ctx context.Context, i int) *hedgedCall[T] {
-	c := &hedgedCall[T]{goTask: goTask{errand: errand{pool: h.pool, ctx: ctx, done: make(chan struct{})}}, of: h, number: i}
+	c := &hedgedCall[T]{goTask: goTask{errand: errand{pool: h.pool, ctx: ctx, label: labelOf(ctx), done: make(chan struct{})}}, of: h, number: i}
 	c.self = c
 	if err := c.hand(); err != nil {
 		h.tell(hedged[T]{call: i, err: err})

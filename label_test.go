@@ -132,6 +132,44 @@ func TestTheInnermostLabelCounts(t *testing.T) {
 	check.Equal(t, "label", got.Label, "inner")
 }
 
+// Each task has handed over the next, and is over.
+func TestATaskCostsTheSameHoweverManyHaveHandedOverTheNext(t *testing.T) {
+	p := weir.New(1)
+	defer p.Close()
+	once := weir.NewOnce[int, int](p)
+	type body = func(ctx context.Context) error
+	run := weir.NewFuncContext(1, func(ctx context.Context, task body) error { return task(ctx) }, weir.On(p))
+	for name, run := range map[string]func(ctx context.Context, task body) error{
+		"Pool.Go": func(ctx context.Context, task body) error {
+			return errors.Join(p.Go(ctx, task), p.WaitContext(t.Context()))
+		},
+		"FuncContext": func(ctx context.Context, task body) error {
+			return errors.Join(run.Go(ctx, task), run.WaitContext(t.Context()))
+		},
+		"Pool.Do": p.Do,
+		"future":  func(ctx context.Context, task body) error { return labelledTasks["future"](ctx, p, task) },
+		"Hedge":   func(ctx context.Context, task body) error { return labelledTasks["call of Hedge"](ctx, p, task) },
+		"group":   func(ctx context.Context, task body) error { return runIn(ctx, p, task) },
+		"Once": func(ctx context.Context, task body) error {
+			_, err := once.Do(ctx, 0, func(ctx context.Context) (int, error) { return 0, task(ctx) })
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			check.Flat(t, 200, func(n int) (f, end func()) {
+				ctx := t.Context()
+				for range n {
+					check.OK(t, run(context.WithoutCancel(ctx), func(own context.Context) error {
+						ctx = own
+						return nil
+					}))
+				}
+				return func() { check.OK(t, run(context.WithoutCancel(ctx), succeed)) }, func() {}
+			})
+		})
+	}
+}
+
 func TestWhatIsNoLabelIsRefused(t *testing.T) {
 	check.Panics(t, `weir: label must not be empty, got ""`, func() { weir.Label(t.Context(), "") })
 	check.Panics(t, "weir: context must not be nil, got nil", func() { weir.Label(nil, "order") }) //nolint:staticcheck // that is what is tested

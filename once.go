@@ -143,7 +143,7 @@ type onceCall[K comparable, V any] struct {
 
 func (o *Once[K, V]) newCall(ctx context.Context, in *line, key K, task func(ctx context.Context) (V, error)) *onceCall[K, V] {
 	c := &onceCall[K, V]{of: o, key: key, line: line{of: o, above: in}}
-	c.self, c.pool, c.done = c, o.pool, make(chan struct{})
+	c.self, c.pool, c.label, c.done = c, o.pool, labelOf(ctx), make(chan struct{})
 	values := withoutHost(ctx)
 	if outer, ok := values.(*onceContext); ok {
 		values = outer.values // it differs in its end and in lineKey

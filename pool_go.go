@@ -29,7 +29,7 @@ func (p *Pool) Go(ctx context.Context, task func(ctx context.Context) error) err
 	if again, rate := p.core.reporter.retry(); again != nil {
 		task = retriedTask(again, false, rates{rate}, task)
 	}
-	t := &goTask{errand: errand{pool: p, ctx: ctx}, body: task}
+	t := &goTask{errand: errand{pool: p, ctx: ctx, label: labelOf(ctx)}, body: task}
 	t.self = t
 	return t.hand()
 }
@@ -96,7 +96,7 @@ func (t *goTask) runOn(w *engine.Worker) {
 
 // call calls the body of the task, and reports its error as a part of it.
 func (t *goTask) call(body func(ctx context.Context) error) {
-	if l := labelOf(t.ctx); l != nil {
+	if l := t.label; l != nil {
 		defer l.begin(t, t.worker, t.pool.core.reporter.labels()).end()
 	}
 	var err error
@@ -130,7 +130,7 @@ func (t *goTask) skip(w *engine.Worker, claimed bool) {
 
 func (t *goTask) report(err error) {
 	if !t.whole().takes(err) {
-		t.pool.core.reporter.fail(err, labelOf(t.ctx))
+		t.pool.core.reporter.fail(err, t.label)
 	}
 }
 
@@ -150,7 +150,7 @@ func (t *goTask) broken(p *Panic) {
 		t.reportApart(ErrGoexit)
 		return
 	}
-	p.Label, p.Arg = labelOf(t.ctx).of(), t.whole().argument()
+	p.Label, p.Arg = t.label.of(), t.whole().argument()
 	t.whole().release()
 	t.pool.core.reportPanic(p)
 }
@@ -183,7 +183,7 @@ func (t *goTask) drop(cause error) error {
 	t.body = nil // as in runOn
 	whole := t.whole()
 	defer whole.release()
-	return &DroppedError{Label: labelOf(t.ctx).of(), Arg: whole.argument(), Cause: cause}
+	return &DroppedError{Label: t.label.of(), Arg: whole.argument(), Cause: cause}
 }
 
 // announce is called once, by the goroutine that has set the state.
