@@ -59,8 +59,9 @@ type visit struct {
 	turn chan struct{} // of capacity 1: the worker waits for the visitor, or err is set
 	over chan struct{} // closed when the visitor has left
 	// The worker that waits for the visitor, set before it is the visitor's turn.
-	worker *engine.Worker
-	err    error
+	worker  *engine.Worker
+	claimed bool // the visit started out of turn, without one of the rate; set likewise
+	err     error
 }
 
 // call calls task when the visitor has its place.
@@ -73,10 +74,20 @@ func (v *visit) call(ctx context.Context, task func(context.Context) error) erro
 	}
 	defer v.finish()
 	if ctx.Err() != nil {
+		v.returnTurn()
 		return context.Cause(ctx)
 	}
 	v.begins(ctx)
 	return task(v)
+}
+
+// returnTurn returns what a visitor has taken of the rate that leaves without its task. The worker itself has set v.claimed: see task.
+//
+//go:norace
+func (v *visit) returnTurn() {
+	if !v.claimed {
+		v.pool.core.engine.Untake()
+	}
 }
 
 // begins makes the visit the context of the task.
@@ -159,7 +170,7 @@ func (v *visit) run(_ context.Context, w *engine.Worker, number int) error {
 		v.pool.core.engine.Skipped()
 		return nil
 	}
-	v.worker = w
+	v.worker, v.claimed = w, number == claimed
 	v.turn <- struct{}{}
 	<-v.over
 	return nil

@@ -180,6 +180,7 @@ func (v *visit) raced(ctx context.Context, task func(context.Context) error) err
 		race.Apart(func() struct{} { v.finish(); return struct{}{} })
 	}()
 	if ctx.Err() != nil {
+		race.Apart(func() struct{} { v.returnTurn(); return struct{}{} })
 		return context.Cause(ctx)
 	}
 	v.begins(ctx)

@@ -334,6 +334,52 @@ func TestWhatATaskWaitsForOnALaneOfItsPoolTakesNoTurns(t *testing.T) {
 	})
 }
 
+// So it is where a free worker has looked for a turn meanwhile, with the only permit of the lane or of one above it.
+func TestWhatATaskWaitsForNeedsNoTurnWhereAWorkerFindsNone(t *testing.T) {
+	run := func(context.Context) (int, error) { time.Sleep(time.Microsecond); return 1, nil }
+	for name, waits := range map[string]func(ctx context.Context, p *weir.Pool){
+		"group": func(ctx context.Context, p *weir.Pool) {
+			g := p.Group(ctx)
+			g.Go(succeed)
+			check.OK(t, g.Wait())
+		},
+		"Do": func(ctx context.Context, p *weir.Pool) { check.OK(t, p.Do(ctx, succeed)) },
+		"future": func(ctx context.Context, p *weir.Pool) {
+			first, second := weir.Async(ctx, p, run), weir.Async(ctx, p, run)
+			for _, f := range []*weir.Future[int]{second, first} {
+				_, err := f.Get(ctx)
+				check.OK(t, err)
+			}
+		},
+	} {
+		for depth := range 3 {
+			check.Bubble(t, fmt.Sprint(name, " ", depth), func(t *testing.T) {
+				p := weir.New(8)
+				defer p.Close()
+				rate := weir.Rate(1, time.Hour, 1)
+				check.OK(t, rate.Wait(t.Context()))
+				on := p
+				for range depth {
+					on = on.Lane(1)
+				}
+				on = on.Lane(1, rate)
+				begin := time.Now()
+				g := p.Group(t.Context())
+				for range 4 {
+					g.Go(func(ctx context.Context) error {
+						for range 3 {
+							waits(ctx, on)
+						}
+						return nil
+					})
+				}
+				check.OK(t, g.Wait())
+				check.Equal(t, "they wait for a turn", time.Since(begin) > time.Minute, false)
+			})
+		}
+	}
+}
+
 // Subtasks that are cancelled before they run leave no turn behind.
 func TestCancelledSubtasksMakeNoTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -678,6 +724,33 @@ func TestTasksOfEndedContextsUseNoTurn(t *testing.T) {
 					t.Errorf("the tasks behind them began at %v, want %v", s.at, want)
 				}
 			})
+		})
+	}
+}
+
+// Nor does a call of Do whose context ends as its turn comes.
+func TestACallOfDoWhoseContextHasEndedUsesNoTurn(t *testing.T) {
+	for range 20 {
+		check.Bubble(t, "", func(t *testing.T) {
+			r := weir.Rate(1, time.Hour, 10)
+			p := weir.New(2, r)
+			ctx, cancel := context.WithCancel(t.Context())
+			var ran atomic.Int32
+			var calls sync.WaitGroup
+			for range 30 {
+				calls.Go(func() {
+					_ = p.Do(ctx, func(ctx context.Context) error { ran.Add(1); <-ctx.Done(); return nil })
+				})
+			}
+			synctest.Wait()
+			cancel()
+			calls.Wait()
+			p.Close()
+			begin := time.Now()
+			for range 10 - ran.Load() {
+				check.OK(t, r.Wait(t.Context()))
+			}
+			check.Equal(t, "time until the turns that are left", time.Since(begin), 0)
 		})
 	}
 }

@@ -53,6 +53,7 @@ type bid struct {
 	aged   bool          // it has aged to the highest priority
 	served bool          // it is in bids.served
 	takes  bool          // it wants a token while it bids
+	lacked bool          // work that a task waits for has lacked a permit of the lane: see lacksPermit
 	aging  time.Duration // how long the lane waits for one step of priority; 0 for no aging
 
 	used   float64       // run time divided by the share, in ns

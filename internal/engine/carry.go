@@ -303,6 +303,7 @@ func (e *Engine) permitsBelow(above *Engine, returns bool) bool {
 			most = uint64(x.limit)
 		}
 		if active(word) >= most && !x.bidding() && x.firstUnused() == nil {
+			e.lacksPermit(x)
 			return false // before a permit is taken from a bid, or a task, without effect
 		}
 	}
@@ -311,6 +312,7 @@ func (e *Engine) permitsBelow(above *Engine, returns bool) bool {
 			for y := e; y != x; y = y.parent() {
 				y.permits.release(false)
 			}
+			e.lacksPermit(x)
 			return false
 		}
 		x.touch()
@@ -338,6 +340,36 @@ func (e *Engine) acquireForWait(returns bool) bool {
 	}
 }
 
+// lacksPermit notes that work of e which a task waits for has lacked a permit of x, if that work has a ticket in the queue
+// of an engine that takes tokens: e or one between the two.
+func (e *Engine) lacksPermit(x *Engine) {
+	for ; ; e = e.lane.parent {
+		if e.rated != nil {
+			x.lane.bid.lacked = true
+		}
+		if e == x {
+			return
+		}
+	}
+}
+
+// offersPermit offers a free permit of e to the work that has lacked it. A worker has had the permit that has found no
+// token, perhaps. Then e does not bid, though such work needs no token.
+func (e *Engine) offersPermit() {
+	if e.spares() {
+		e.lane.bid.lacked = false
+		if e.offerAgain(e) && !e.spares() {
+			e.lane.bid.lacked = true // more work may lack it
+		}
+	}
+}
+
+// spares reports whether acquireForWait would find a permit.
+func (e *Engine) spares() bool {
+	word := e.permits.word.Load()
+	return active(word) < allowed(word) || e.hasUnused()
+}
+
 // hasUnused reports whether acquireForWait would find a permit that is not free.
 func (e *Engine) hasUnused() bool { return e.bidding() || e.firstUnused() != nil }
 
@@ -353,7 +385,8 @@ func (e *Engine) needs() {
 	}
 }
 
-// offerAgain follows a bid of bidder, whose permit the bid holds now, or a task that has a permit there and none further up. Work of e,
+// offerAgain follows a bid of bidder, whose permit the bid holds now, or a task that has a permit there and none further up, or the
+// release of a permit for which bidder does not bid, see offersPermit. Work of e,
 // and of lanes below it, that tasks wait for may have lacked that permit: offerAgain offers it once more, and also takes the place of a
 // task that waits for the work from a stranger, as look does. If all tasks wait above, any place may go to the work. Lending a place
 // may end other waits, and so change the lists that are gone through: offerAgain then begins anew. It reports whether it has
@@ -363,7 +396,7 @@ func (e *Engine) offerAgain(bidder *Engine) (lent bool) {
 		return false
 	}
 	bidder.needs()
-	for l, may := e.unbegun.First(), e.mayBeLentTo(); l != nil && may && bidder.hasUnused(); {
+	for l, may := e.unbegun.First(), e.mayBeLentTo(); l != nil && may && bidder.spares(); {
 		want := l.Of()
 		l = l.Next()
 		k := want.kin
@@ -389,7 +422,7 @@ func (e *Engine) offerAgain(bidder *Engine) (lent bool) {
 		}
 	}
 	if e.lanes != nil {
-		for i := 0; i < len(e.lanes.needy) && bidder.hasUnused(); {
+		for i := 0; i < len(e.lanes.needy) && bidder.spares(); {
 			if i++; e.lanes.needy[i-1].offerAgain(bidder) {
 				i, lent = 0, true
 			}
@@ -401,9 +434,14 @@ func (e *Engine) offerAgain(bidder *Engine) (lent bool) {
 // mayBeLentTo reports false if no place above e can be lent to work of e: where places are lent or vacant, there is no permit in the lane just
 // below. Of thousands of tasks that lack the same permit none need be looked at.
 func (e *Engine) mayBeLentTo() bool {
-	for above := e.parent(); above != nil; e, above = above, above.parent() {
-		if (above.vacancies > 0 || above.lent > 0) && (e.permits.active() < e.limit || e.hasUnused()) {
+	x := e
+	for above := x.parent(); above != nil; x, above = above, above.parent() {
+		switch {
+		case above.vacancies == 0 && above.lent == 0:
+		case x.permits.active() < x.limit || x.hasUnused():
 			return true
+		default:
+			e.lacksPermit(x)
 		}
 	}
 	return false

@@ -513,6 +513,9 @@ func (e *Engine) settle() (settled bool) {
 	if e.rated != nil {
 		e.bidsForToken()
 	}
+	if e.lane != nil && e.lane.bid.lacked {
+		e.offersPermit()
+	}
 	return settled
 }
 
