@@ -385,12 +385,11 @@ func (e *Engine) needs() {
 	}
 }
 
-// offerAgain follows a bid of bidder, whose permit the bid holds now, or a task that has a permit there and none further up, or the
-// release of a permit for which bidder does not bid, see offersPermit. Work of e,
-// and of lanes below it, that tasks wait for may have lacked that permit: offerAgain offers it once more, and also takes the place of a
-// task that waits for the work from a stranger, as look does. If all tasks wait above, any place may go to the work. Lending a place
-// may end other waits, and so change the lists that are gone through: offerAgain then begins anew. It reports whether it has
-// lent one.
+// offerAgain follows a bid of bidder, whose permit the bid holds now, or a task that has a permit there and none further up, or the release
+// of a permit for which bidder does not bid, see offersPermit. Work of e, and of lanes below it, that tasks wait for may have lacked that
+// permit: offerAgain offers it once more, and also takes the place of a task that waits for the work from a stranger, as look does. If all
+// tasks wait above, any place may go to the work. Lending a place may end other waits, and so change the lists that are gone through:
+// offerAgain then begins anew. It reports whether it has lent one.
 func (e *Engine) offerAgain(bidder *Engine) (lent bool) {
 	if !e.isNeedy() {
 		return false
@@ -432,7 +431,7 @@ func (e *Engine) offerAgain(bidder *Engine) (lent bool) {
 }
 
 // mayBeLentTo reports false if no place above e can be lent to work of e: where places are lent or vacant, there is no permit in the lane just
-// below. Of thousands of tasks that lack the same permit none need be looked at.
+// below, which mayBeLentTo notes as permitsBelow does. Of thousands of tasks that lack the same permit none need be looked at.
 func (e *Engine) mayBeLentTo() bool {
 	x := e
 	for above := x.parent(); above != nil; x, above = above, above.parent() {

@@ -85,8 +85,9 @@
 //     throttled any more, and looks at the queue and the bids afterwards. A goroutine that adds a task looks at
 //     throttled afterwards. A lane with the bucket of its parent bids instead, before it releases the lock, and the
 //     engine above that joins the bucket stays throttled as long as one of its lanes bids for a token. A throttled lane
-//     does not bid, so rule 8 offers none of its permits to work that a task waits for, and that needs no token. A goroutine that finds
-//     no permit for such work notes that under the lock, and the one that releases the permit then offers it: see lacksPermit.
+//     does not bid, so by rule 8 none of its permits is offered to work that a task waits for, which needs no token. A
+//     goroutine that finds no permit for such work notes that under the lock, and the one that releases the permit then
+//     offers it: see lacksPermit.
 //
 // In each rule one side writes and then looks, and the other side writes and then looks in the opposite order. Go's
 // atomics are sequentially consistent, so one of the two must see the other.
