@@ -987,37 +987,45 @@ func TestATaskGoesOnAtTheSameCostHoweverManyLackItsPlaces(t *testing.T) {
 	})
 }
 
-// Tasks of a lane have lent their places to each other, one beneath the other.
+// Tasks have lent their places to each other, one beneath the other: those of a lane, and in turn one of a lane and one of its pool.
 func TestAWaitInALaneCostsTheSameHoweverManyTasksAreBeneath(t *testing.T) {
-	check.Flat(t, 200, func(n int) (f, end func()) {
-		p := weir.New(1)
-		l := p.Lane(1)
-		calls, returns := make(chan struct{}), make(chan struct{})
-		var nest func(ctx context.Context, depth int) error
-		nest = func(ctx context.Context, depth int) error {
-			if depth < n {
-				return runIn(ctx, l, func(ctx context.Context) error { return nest(ctx, depth+1) })
-			}
-			for range calls {
-				check.OK(t, runIn(ctx, l, succeed))
-				returns <- struct{}{}
-			}
-			return nil
-		}
-		go func() {
-			check.OK(t, nest(t.Context(), 0))
-			close(returns)
-		}()
-		f = func() {
-			calls <- struct{}{}
-			<-returns
-		}
-		return f, func() {
-			close(calls)
-			<-returns
-			p.Close()
-		}
-	})
+	for _, step := range []int{1, 2} {
+		t.Run(fmt.Sprint("every ", step), func(t *testing.T) {
+			check.Flat(t, 200, func(n int) (f, end func()) {
+				p := weir.New(1)
+				l := p.Lane(8)
+				calls, returns := make(chan struct{}), make(chan struct{})
+				var nest func(ctx context.Context, depth int) error
+				nest = func(ctx context.Context, depth int) error {
+					on := p
+					if depth%step == 0 {
+						on = l
+					}
+					if depth < n {
+						return runIn(ctx, on, func(ctx context.Context) error { return nest(ctx, depth+1) })
+					}
+					for range calls {
+						check.OK(t, runIn(ctx, on, succeed))
+						returns <- struct{}{}
+					}
+					return nil
+				}
+				go func() {
+					check.OK(t, nest(t.Context(), 0))
+					close(returns)
+				}()
+				f = func() {
+					calls <- struct{}{}
+					<-returns
+				}
+				return f, func() {
+					close(calls)
+					<-returns
+					p.Close()
+				}
+			})
+		})
+	}
 }
 
 func TestChangesCostTheSameHoweverManyTasksOfALaneWantToGoOn(t *testing.T) {

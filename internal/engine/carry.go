@@ -399,6 +399,9 @@ func (e *Engine) offerAgain(bidder *Engine) (lent bool) {
 		want := l.Of()
 		l = l.Next()
 		k := want.kin
+		if k == nil && !want.mayHaveWork() && !want.mayBeSplit() {
+			e.unbegun.Remove(&want.unbegun) // until there is work again: thousands would be in the way
+		}
 		if k == nil || !k.current() {
 			continue
 		}

@@ -232,12 +232,15 @@ func (e *Engine) lendAny(found work) {
 	}
 }
 
-// vacantPlace returns a worker whose task's place may be lent; nil if there is none.
+// vacantPlace returns a worker whose task's place may be lent; nil if there is none. The caller has work for it.
 func (e *Engine) vacantPlace() *Worker {
 	for l := e.vacant.First(); l != nil; l = l.Next() {
-		if e.lane == nil || l.Of().mayLend() {
+		if e.lane == nil || l.Of().isBacked() {
 			return l.Of()
 		}
+	}
+	for l := e.vacant.First(); l != nil; l = l.Next() {
+		l.Of().lacks()
 	}
 	return nil
 }

@@ -71,6 +71,14 @@ func (w *Want) splitIn(e *Engine) *splits {
 	return nil
 }
 
+// mayBeSplit reports false if no task of w is split.
+func (w *Want) mayBeSplit() bool {
+	if s := w.subtasks; s != nil {
+		return s.returns != nil && len(s.returns.above) > 0
+	}
+	return w.single.of.returning != nil
+}
+
 func (r *returnees) in(e *Engine) *splits {
 	for _, s := range r.above { // no more than there are lanes one in the other
 		if s.engine == e {
