@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/errgroup"
@@ -198,6 +199,15 @@ func Example_fromSemaphore() {
 	// task 0: timeout
 	// worked
 	// <nil>
+}
+
+func Example_fromRate() {
+	ctx := context.Background()
+	limit := weir.Rate(10, time.Second, 5)
+	err := limit.Wait(ctx)
+	limit.Set(20, time.Second, 5)
+	fmt.Println(err)
+	// Output: <nil>
 }
 
 func Example_fromConc() {

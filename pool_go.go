@@ -19,7 +19,8 @@ import (
 // The context that task gets is made from ctx, and groups made from it may wait, see promise 9. It is done
 // when ctx is done, when task has ended, or, with the cause ErrClosed, when the context of Shutdown is done.
 // The context of a request ends with the request, and that of a task with the task: for a task that must
-// outlive them use [context.WithoutCancel].
+// outlive them use [context.WithoutCancel]. What that returns refers to the task: where each task hands over the
+// next one for ever, use a context from outside of them all.
 //
 // The call synchronizes before the start of the task.
 func (p *Pool) Go(ctx context.Context, task func(ctx context.Context) error) error {

@@ -29,7 +29,8 @@ type RateLimit struct{ bucket *engine.Bucket }
 // par.Rate applies it to the items of a loop or a stream, as does par.On with a pool that has one, and
 // [RateLimit.Wait] applies it to anything else, such as a call inside a task.
 //
-// When a timer of the runtime fires late, at most one millisecond's worth of tasks, or one task, catches up.
+// When a timer of the runtime fires late, at most one millisecond's worth of tasks, or one task, catches up. A turn
+// of a group is given back if its Go is cancelled while it waits for room, and may then come on top of the others.
 // Otherwise at most n × d / per + burst tasks begin in any time d. A RateLimit that is used in a test bubble
 // must be made there. n, per and burst must be more than 0, and per × burst / n less than a year.
 func Rate(n int, per time.Duration, burst int) *RateLimit {
