@@ -81,7 +81,7 @@ func (v *visit) call(ctx context.Context, task func(context.Context) error) erro
 	return task(v)
 }
 
-// returnTurn returns what a visitor has taken of the rate that leaves without its task. The worker itself has set v.claimed: see task.
+// returnTurn gives back the turn of a visitor that leaves without its task. The worker itself has set v.claimed: see task.
 //
 //go:norace
 func (v *visit) returnTurn() {

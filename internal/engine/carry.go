@@ -353,8 +353,8 @@ func (e *Engine) lacksPermit(x *Engine) {
 	}
 }
 
-// offersPermit offers a free permit of e to the work that has lacked it. A worker has had the permit that has found no
-// token, perhaps. Then e does not bid, though such work needs no token.
+// offersPermit offers a free permit of e to the work that has lacked it. A worker may have had the permit, and have found no
+// token. Then e does not bid, though such work needs no token.
 func (e *Engine) offersPermit() {
 	if e.spares() {
 		e.lane.bid.lacked = false
@@ -400,7 +400,7 @@ func (e *Engine) offerAgain(bidder *Engine) (lent bool) {
 		l = l.Next()
 		k := want.kin
 		if k == nil && !want.mayHaveWork() && !want.mayBeSplit() {
-			e.unbegun.Remove(&want.unbegun) // until there is work again: thousands would be in the way
+			e.unbegun.Remove(&want.unbegun) // until offer: thousands of these would be looked at each time
 		}
 		if k == nil || !k.current() {
 			continue
