@@ -84,7 +84,7 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 			"value-beside-an-error-is-lost")),
 		Limit: 45 * time.Second,
 		Args:  []string{"-test.run=^Test(Known)?ProgramsEndAsOnPlainGoroutines$", "-programs.smaller=0s", "-programs.patience=3s"},
-		Also:  []plant.Place{{Folder: plant.Library, Args: []string{"-test.timeout=20s", "-test.run=^Test(Promise0[89]|ALowerLimitOf|AnOfferThat|AWorkerDoesNotRunAnExpired|ALockHeldOverAny|ATaskBlocksAgain|ATaskIsInBlocking|ATaskOfALaneThatWaitsForItsPlace|ATaskThat(IsBack|GoesOn|SeesTheEnd|WaitsForAPlace)|SubtasksDoNot|TasksThatAreBack|OrderedYields|FirstTakes)"}}}, // where a program is rarely drawn, or may do either
+		Also:  []plant.Place{{Folder: plant.Library, Args: []string{"-test.timeout=20s", "-test.run=^Test(Promise0[89]|ALowerLimitOf|AnOfferThat|AWorkerDoesNotRunAnExpired|ATaskBlocksAgain|ATaskIsInBlocking|ATaskOfALaneThatWaitsForItsPlace|ATaskThat(IsBack|GoesOn|SeesTheEnd|WaitsForAPlace)|SubtasksDoNot|TasksThatAreBack|OrderedYields|FirstTakes)"}}, {Folder: plant.Library, Args: []string{"-test.short", "-test.run=^TestALockHeldOverAny"}}}, // where a program is rarely drawn, or may do either
 		More:  [][]string{{"-programs.for=2s"}, {"-programs.for=20s"}},
 	}.Run(t)
 }
