@@ -25,7 +25,7 @@ func (v *Set[S]) disposeRaced(own *Value[S]) {
 	UseRaced(own, start, func(s S, _ struct{}) { v.Dispose(s) }, struct{}{})
 }
 
-// UseRaced has use use the value, after all calls that have used it before. The second past of start must be free.
+// UseRaced calls use with the value and arg, after all calls that have used the value before. The second past of start must be nil.
 func UseRaced[S, T any](own *Value[S], start race.Start, use func(S, T), arg T) {
 	start.Pasts[1] = &own.past
 	u := &racedUse[S, T]{use, own, arg}

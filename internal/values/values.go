@@ -12,7 +12,7 @@ import (
 // one waits while workers that have ended still close theirs. Init makes it ready.
 //
 // It never waits for a call to end: workers that have not ended are at most as many as the limit,
-// and the one that waits has no value. Only after resize has lowered the limit may it have to,
+// and the one that waits has no value. Only after Resize has lowered the limit may it have to,
 // for then more calls run than are allowed.
 type Set[S any] struct {
 	Open    func() (S, error)
