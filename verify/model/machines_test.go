@@ -65,10 +65,10 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 			More:  checks,
 		},
 		"rates": {
-			Bugs:  plant.Read("rates"),
+			Bugs:  append(plant.Read("rates"), plant.Only(plant.Read("soak"), "tokens-granted-twice")...),
 			Limit: time.Minute,
 			Args:  []string{"-test.run=^TestRatesDoWhat", "-test.timeout=8s"},
-			Also:  []plant.Place{{Folder: plant.Library, Args: []string{"-test.run=^(TestATokenForWhich|TestWhatATaskWaitsForNeeds)"}}},
+			Also:  []plant.Place{{Folder: plant.Library, Args: []string{"-test.run=^Test(ALaneThatWaitsForAToken|ATokenForWhich|WhatATaskWaitsForNeeds)"}}},
 			More:  plant.Rapid("1000", "8000", "8000", "8000", "8000"), // more programs at once would take longer than a hang
 		},
 		"later": {

@@ -3,6 +3,7 @@ package plant
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"strings"
 )
 
@@ -26,19 +27,22 @@ import (
 //go:embed bugs/*.diff
 var files embed.FS
 
-// Read returns the mistakes of files, which are named without folder and ending.
-func Read(names ...string) []Bug {
+// Read returns the mistakes of files, each named by a pattern of [path.Match], without folder and ending.
+func Read(patterns ...string) []Bug {
 	var bugs []Bug
-	for _, name := range names {
-		text, err := files.ReadFile("bugs/" + name + ".diff")
-		if err != nil {
-			panic(err)
+	for _, pattern := range patterns {
+		names, err := fs.Glob(files, "bugs/"+pattern+".diff")
+		if err != nil || len(names) == 0 {
+			panic(fmt.Sprint("no file is ", pattern, ".diff: ", err))
 		}
-		found, err := parse(string(text))
-		if err != nil {
-			panic(fmt.Sprintf("%s.diff: %v", name, err))
+		for _, name := range names {
+			text, err := files.ReadFile(name)
+			found, wrong := parse(string(text))
+			if err != nil || wrong != nil {
+				panic(fmt.Sprint(name, ": ", err, wrong))
+			}
+			bugs = append(bugs, found...)
 		}
-		bugs = append(bugs, found...)
 	}
 	return bugs
 }
