@@ -36,7 +36,7 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 		Folder: "./worlds",
 		Bugs: plant.Only(plant.Read("places"), "waits-for-place", "exit-keeps-lent-place", "return-takes-two",
 			"nested-limit-lends-nothing", "direct-subtask-enters", "direct-member-stays-taken", "bell-rings-for-worker"),
-		Limit: 2 * time.Minute,
+		Limit: 50 * time.Second,
 		Args:  []string{"-test.run=^TestEachWorldComesToRest"},
 		More:  [][]string{{"-worlds.for=5s"}, {"-worlds.for=30s"}},
 	}.Run(t)
