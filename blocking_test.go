@@ -42,6 +42,34 @@ func TestBlockingGivesThePlaceToAnyTask(t *testing.T) {
 	})
 }
 
+// A task of a lane that is back has its place in the lane first, and waits for one of the pool, or of a lane between, that others have.
+func TestATaskOfALaneThatIsBackFromBlockingCountsAsReturning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		defer p.Close()
+		for _, l := range []*weir.Pool{p, p.Lane(1), p.Lane(2).Lane(2)} {
+			asleep, other := check.NewValve(), check.NewValve()
+			g := l.Group(t.Context())
+			g.Go(func(ctx context.Context) error {
+				weir.Blocking(ctx, asleep.Hold)
+				return nil
+			})
+			synctest.Wait()
+			check.OK(t, p.Submit(other.Hold))
+			synctest.Wait()
+			asleep.Open()
+			synctest.Wait()
+			s := l.Stats()
+			check.Equal(t, "suspended", s.Suspended, 1)
+			check.Equal(t, "returning", s.Returning, 1)
+			check.Equal(t, "what it waits for", l.Running(0)[0].Waits, "place")
+			other.Open()
+			check.OK(t, g.Wait())
+			hasItsPlaces(t, p, 1)
+		}
+	})
+}
+
 func TestBlockingOutsideATaskJustCalls(t *testing.T) {
 	called := false
 	weir.Blocking(context.Background(), func() { called = true })
@@ -1071,7 +1099,7 @@ func TestChangesCostTheSameHoweverManyTasksOfALaneWantToGoOn(t *testing.T) {
 				}))
 				check.Until(t, "it runs", func() bool { return busy.Running() == 1 })
 				close(back)
-				check.Until(t, "all are back", func() bool { return l.Stats().Running > n })
+				check.Until(t, "all are back", func() bool { return l.Stats().Returning == n })
 				return func() { p.Resize(1) }, func() {
 					busy.Open()
 					over.Wait()

@@ -480,10 +480,16 @@ func (e *Engine) Glance() Stats {
 
 // stats returns the counts, under the lock.
 func (e *Engine) stats() Stats {
-	unfinished, inLanes := 0, 0
+	unfinished, inLanes, split, above := 0, 0, 0, 0
 	e.eachWorker(func(w *Worker) {
 		if !w.free.Load() {
 			unfinished++
+			if p := w.place; p != nil && w.returnsAbove() { // no engine above counts it
+				above++
+				if p.waits == 0 {
+					split++
+				}
+			}
 		}
 		if w.carries != nil {
 			inLanes++
@@ -504,14 +510,14 @@ func (e *Engine) stats() Stats {
 		Closed:     e.closed,
 		Accepted:   e.queue.accepted(),
 	}
-	s.Suspended = int(e.suspended)
-	s.Returning = int(e.comingBack)
+	s.Suspended = int(e.suspended) + split
+	s.Returning = int(e.comingBack) + above
 	s.Extra = e.permits.active() - e.limit
 	if e.bidding() {
 		s.Extra-- // for the worker that will come
 	}
 	s.Extra = max(0, s.Extra)
-	s.Running = max(0, unfinished-int(e.suspended))
+	s.Running = max(0, unfinished-s.Suspended)
 	s.Queued = int(max(0, int64(s.Accepted-e.queue.taken())-e.queue.dead.Load()))
 	s.Accepted += e.delegated.Load()
 	for _, set := range e.subtasks {

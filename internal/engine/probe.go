@@ -176,7 +176,7 @@ func (w *Worker) waitsFor() Waits {
 	switch {
 	case p == nil:
 		return ForNothing
-	case p.returner != nil:
+	case p.returner != nil, p.waits == 0 && w.returnsAbove():
 		return ForPlace
 	case p.blocked > 0:
 		return ForBlocking

@@ -300,6 +300,19 @@ func (w *Worker) isUnused() bool {
 	return true
 }
 
+// returnsAbove reports whether the task of w, which is back from GiveUp, has its permit there and lacks one of an engine above.
+func (w *Worker) returnsAbove() bool {
+	if w.carries != nil || w.place.without {
+		return false
+	}
+	for c := w.carrier; c != nil; c = c.carrier {
+		if c.isReturning() {
+			return true
+		}
+	}
+	return false
+}
+
 // hasAlone reports whether w has a permit for its task, or for the one that it carries, and nothing else depends on that.
 func (w *Worker) hasAlone() bool {
 	p := w.place
