@@ -3,6 +3,7 @@ package weir
 import (
 	"context"
 	"log/slog"
+	"time"
 	"unsafe"
 
 	"github.com/64ed045f/weir/internal/engine"
@@ -244,8 +245,12 @@ func (p *Stateful[S, T]) run(w *engine.Worker, c call[T]) {
 		if w.Own = nil; err != nil {
 			p.core.engine.Untake()
 			p.core.engine.HandedBack()
+			rest := p.values.Rest()
+			if rest == 0 && c.reply != nil {
+				w.Vacate()
+			}
 			p.refuse(c, p.openError(c.arg, err))
-			p.values.Rest()
+			time.Sleep(rest)
 			return
 		}
 		w.Own = own
@@ -341,9 +346,15 @@ func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 		if again := recover(); again != nil {
 			panic(again) // no caller may learn of anything while the program ends
 		}
+		var rest time.Duration
+		if opens {
+			rest = p.values.Rest()
+		}
 		switch {
 		case c.reply != nil && (c.reply.started() || c.begin()):
-			w.Vacate()
+			if rest == 0 { // a worker that rests must not seem free: TryInvoke would wait for it
+				w.Vacate()
+			}
 			if caught != nil {
 				c.reply.resolve(caught)
 			} else {
@@ -356,9 +367,7 @@ func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 			go p.guard(func() { p.refuse(c, p.openError(c.arg, ErrGoexit)) }, func() { close(told) }) // it may exit
 			<-told
 		}
-		if opens {
-			p.values.Rest()
-		}
+		time.Sleep(rest)
 	}()
 	p.end(w)
 }

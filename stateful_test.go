@@ -431,6 +431,55 @@ func TestWorkersWithoutValuesLeaveArgumentsToThoseWithOne(t *testing.T) {
 	})
 }
 
+// A worker that rests after a failed open is not free. One that does not rest is free when the caller of Call learns of
+// the failure.
+func TestTryInvokeNeverWaitsForAWorkerThatCouldNotOpen(t *testing.T) {
+	for name, fail := range map[string]func() error{
+		"an error": func() error { return errBoom },
+		"a panic":  func() error { panic(errBoom) },
+		"an exit":  func() error { runtime.Goexit(); return nil },
+	} {
+		failing := false
+		open := func() (int, error) {
+			if failing {
+				return 0, fail()
+			}
+			return 0, nil
+		}
+		call := func(_ int, task func()) { task() }
+		check.Bubble(t, name+" beside a worker with a value", func(t *testing.T) {
+			failing = false
+			p := weir.NewStateful(2, open, call, nil, weir.Queue(0))
+			leave := make(chan struct{})
+			check.OK(t, p.Invoke(func() { <-leave }))
+			synctest.Wait()
+			failing = true
+			check.Within(time.Minute, func() {
+				for range 3 {
+					if err := p.Call(t.Context(), func() {}); err == nil {
+						t.Error("the function was called")
+					}
+					check.Error(t, p.TryInvoke(func() {}), weir.ErrFull)
+				}
+			})
+			close(leave)
+			p.Close()
+		})
+		t.Run(name+" alone", func(t *testing.T) {
+			failing = true
+			for range check.Scale(1000, 100) {
+				p := weir.NewStateful(1, open, call, nil, weir.Queue(0),
+					weir.OnOpenError(func(*weir.OpenError) {}), weir.OnPanic(func(*weir.Panic) {}))
+				if err := p.Call(t.Context(), func() {}); err == nil {
+					t.Error("the function was called")
+				}
+				check.OK(t, p.TryInvoke(func() {}))
+				p.Close()
+			}
+		})
+	}
+}
+
 func TestShutdownReturnsArgumentsAndFailsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := check.NewValve()

@@ -100,15 +100,15 @@ const (
 	lastRest  = 100 * time.Millisecond // Wait and Close may take so much longer
 )
 
-// Rest keeps a worker that could not open its value from taking arguments which other workers, that
-// have theirs, could use. Otherwise it would refuse one after the other while these are busy.
-func (v *Set[S]) Rest() {
+// Rest returns how long a worker that could not open its value should take no argument, as other workers that
+// have theirs could use it. Otherwise it would refuse one after the other while these are busy.
+func (v *Set[S]) Rest() time.Duration {
 	v.mu.Lock()
-	alone, failed := v.open == 0, v.failed
-	v.mu.Unlock()
-	if !alone && failed > 0 {
-		time.Sleep(min(firstRest<<min(failed-1, 10), lastRest))
+	defer v.mu.Unlock()
+	if v.open == 0 || v.failed == 0 {
+		return 0
 	}
+	return min(firstRest<<min(v.failed-1, 10), lastRest)
 }
 
 // Release takes a value from its worker.
