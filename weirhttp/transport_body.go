@@ -46,8 +46,8 @@ type readBody struct {
 func (b *readBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil {
+		b.slot.release() // first: a context of the program's own may panic in unwatch
 		b.unwatch()
-		b.slot.release()
 	}
 	return n, err
 }

@@ -2,6 +2,7 @@ package weirhttp_test
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"sync"
 	"testing"
@@ -40,4 +41,19 @@ func TestARequestWhoseContextPanicsKeepsNoSlotOfATransport(t *testing.T) {
 			remembersNothing(t, transport)
 		})
 	}
+}
+
+// The body is not closed: that it was read to its end is enough.
+func TestABodyReadToItsEndKeepsNoSlotIfItsContextPanics(t *testing.T) {
+	withBrokenContexts(t, func(t *testing.T, ctx context.Context) {
+		transport := &weirhttp.Transport{PerHost: 1, MaxWait: time.Minute, Base: base(hello)}
+		apart(func() {
+			response, err := transport.RoundTrip(question(t, here).WithContext(ctx)) //nolint:bodyclose // see above
+			if err == nil {
+				_, _ = io.Copy(io.Discard, response.Body) // which panics, or the next request tells
+			}
+		})
+		check.OK(t, send(t, transport, question(t, here)))
+		remembersNothing(t, transport)
+	})
 }
