@@ -190,7 +190,10 @@ func (p *Stateful[S, T]) Resize(limit int) {
 // arguments of Call are not among them: each such Call returns [ErrClosed]. Shutdown does not wait
 // for what runs; another Close does.
 func (p *Stateful[S, T]) Shutdown(ctx context.Context) (unrun []T, err error) {
-	tasks, err := p.made().shutdown(ctx)
+	c := p.made()
+	mustContext(ctx != nil)
+	done := ctx.Done() // before arguments are removed: a context of the program's own type may panic
+	tasks, err := c.shutdown(ctx)
 	for _, t := range tasks {
 		switch c := p.callOf(t); {
 		case c.reply == nil:
@@ -199,7 +202,7 @@ func (p *Stateful[S, T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 			c.reply.resolve(ErrClosed)
 		}
 	}
-	if !p.values.End(ctx.Done()) && err == nil {
+	if !p.values.End(done) && err == nil {
 		err = &ShutdownError{Cause: causeOf(ctx)}
 	}
 	return unrun, err

@@ -628,3 +628,25 @@ func TestAnArgumentWithoutAValueIsHandedBackHoweverOpenFails(t *testing.T) {
 		})
 	}
 }
+
+// Arguments that Shutdown has removed are not lost to a panic of its context.
+func TestShutdownWhoseContextPanicsLosesNoArguments(t *testing.T) {
+	for left := 1; left <= 6; left++ {
+		check.Bubble(t, fmt.Sprint("at call ", left), func(t *testing.T) {
+			used, leave := 0, make(chan struct{})
+			p := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(int, int) { used++; <-leave }, nil)
+			for i := range 3 {
+				check.OK(t, p.Invoke(i))
+			}
+			within, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			var unrun []int
+			check.Caught(func() {
+				unrun, _ = p.Shutdown(&check.BrokenContext{Context: within, Left: left, Ends: func() { panic(errBoom) }})
+			})
+			close(leave)
+			p.Close()
+			check.Equal(t, "used or returned", used+len(unrun), 3)
+		})
+	}
+}
