@@ -447,7 +447,7 @@ func TestTryInvokeNeverWaitsForAWorkerThatCouldNotOpen(t *testing.T) {
 			return 0, nil
 		}
 		call := func(_ int, task func()) { task() }
-		check.Bubble(t, name+" beside a worker with a value", func(t *testing.T) {
+		check.Bubble(t, name+" while a worker has a value", func(t *testing.T) {
 			failing = false
 			p := weir.NewStateful(2, open, call, nil, weir.Queue(0))
 			leave := make(chan struct{})
