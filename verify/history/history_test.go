@@ -30,7 +30,7 @@ func TestEveryHistoryIsThatOfASequentialPool(t *testing.T) {
 	processors := []uint64{1, 2, 8, uint64(runtime.GOMAXPROCS(0))}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	n, unknown := 0, 0
-	drawn.Each(t, check.Size(200*time.Millisecond, 2*time.Second, 2*time.Second), func(seed uint64) {
+	drawn.Each(t, check.Size(200*time.Millisecond, time.Second, 2*time.Second), func(seed uint64) {
 		n++
 		if want := int(processors[seed/50%4]); want != runtime.GOMAXPROCS(0) {
 			runtime.GOMAXPROCS(want)

@@ -20,7 +20,7 @@ var drawn = rounds.Flags("hostile", patience)
 
 // Many requests come at once, without a network between, and are given up or come too late at any moment.
 func TestOfManyRequestsAtOnceEachIsServedOrRefusedOnce(t *testing.T) {
-	drawn.Each(t, check.Size(200*time.Millisecond, time.Second, time.Second), func(seed uint64) {
+	drawn.Each(t, check.Size(200*time.Millisecond, time.Second/2, time.Second), func(seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		set := settings[r.IntN(len(settings))]
 		if !set.bare {

@@ -60,7 +60,7 @@ func TestProgramsEndAsOnPlainGoroutines(t *testing.T) {
 		return
 	}
 	most := programs.Excess{}
-	drawn.Each(t, check.Size(time.Second/2, 2*time.Second, 2*time.Second), func(seed uint64) {
+	drawn.Each(t, check.Size(time.Second/2, time.Second, 2*time.Second), func(seed uint64) {
 		p := programs.Draw(seed)
 		v := judge().Times(p, 1)
 		if v.Wrong != nil {
@@ -89,6 +89,6 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 		Folder: plant.Library,
 		Bugs:   append(plant.Read("tests"), plant.Only(elsewhere, "expires-early", "value-beside-an-error-is-lost")...),
 		Limit:  45 * time.Second,
-		Args:   []string{"-test.short", "-test.timeout=20s", "-test.run=^Test(Promise0[89]|ALockHeldOverAny|ALowerLimitOf|AnOfferThat|AWorkerDoesNotRunAnExpired|ATaskBlocksAgain|ATaskThat(IsBack|GoesOn|SeesTheEnd|WaitsForAPlace)|SubtasksDoNot|TasksThatAreBack|OrderedYields|FirstTakes)"},
+		Args:   []string{"-test.short", "-test.timeout=20s", "-test.run=^Test(Promise0[89]|ALockHeldOverAny|ALowerLimitOf|AnOfferThat|AWorkerDoesNotRunAnExpired|ATaskBlocksAgain|ATaskThat(IsBack|GoesOn|SeesTheEnd|WaitsForAPlace)|SubtasksDoNot|TasksThatAreBack|ATaskOfALaneThatIsBack|OrderedYields|FirstTakes|ShutdownWhoseContext)"},
 	}.Run)
 }

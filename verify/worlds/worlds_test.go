@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestEachWorldComesToRestWithAllItsPlaces(t *testing.T) {
-	drawn.Each(t, check.Size(time.Second/2, 2*time.Second, 10*time.Second), func(seed uint64) {
+	drawn.Each(t, check.Size(time.Second/2, time.Second, 10*time.Second), func(seed uint64) {
 		if seed%2 == 0 {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // then a seed repeats its world
 		}
