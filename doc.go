@@ -75,6 +75,12 @@
 //
 // # Lanes
 //
+// A lane hands a task over when its pool has a place for it. Until then the task takes no room in the queue of
+// the pool, and no worker. Places go by [Priority] and [Share]; the queue of the pool takes part with priority
+// 0 and share 1. Tasks are not interrupted: a lane gets the next place that becomes free. Wait, Stats and Times
+// of a pool leave out the tasks of its lanes, but Stats counts their workers. A lane needs its own [OnPanic],
+// [OnError], [CrashOnPanic], [ExpireAfter], [Retry], [OnSlow], [OnFull] and [Measure].
+//
 // A pool and its lanes have the same places, and for waits they are one pool. A task that waits for
 // a task of another lane lends its place to that task, if the limit of the lane lets it run. If not,
 // the tasks that have the lane's places must end without anything that the waiting task holds.
@@ -92,11 +98,57 @@
 // with it, and an argument of a [Stateful] likewise, with a value that is opened for the call. Arguments
 // of a [FuncContext] go to its OnError.
 //
+// # Rates
+//
+// Lanes and the keys of a [Keyed] share the [Rate] of their pool, unless they have their own, and have their
+// turns in the order in which they get places: by priority, and among equals one after the other. Subtasks need
+// no turn, and neither does a task that starts early because another one waits for it. So the rate of a lane
+// does not hold for what a task of the same pool, or of its lanes, waits for on the lane: a group, a future, a
+// loop, a call of [Once.Do], [Hedge] or [Pool.Do]. There, give the limit to the group, or call [RateLimit.Wait].
+//
+// Tasks of a group whose turn has come may begin closer together on a busy pool. If that matters, give the
+// limit to a lane and make the group on it. A turn of a group is given back if its Go is cancelled while it
+// waits for room, and may then come on top of the others. When a timer of the runtime fires late, at most one
+// millisecond's worth of tasks, or one task, catches up.
+//
+// # Retries
+//
+// Between two tries a task counts under a [Limit] of its group. With [Rate], each try waits for its own turn; if
+// the group and the pool have one each, for one of each. A task's error in a group with [KeepGoing] has those of
+// all its tries, otherwise that of the last one. A [Retry] of a group applies to the tasks of [Results], too.
+// Lanes need their own.
+//
+// # Timers
+//
+// Tasks of [Pool.After], [Pool.At] and [Pool.Every] that are due while the pool is full wait for room, in the
+// order in which they were due. Together they count as one submitter: if [MaxWaiting] allows no more, a task is
+// dropped, with [ErrFull] in a [*DroppedError]. While a thousand of these wait for a slow handler, no timer goes
+// on. A task that is due and queued is treated as one of [Pool.Go].
+//
+// Close drops the tasks that were not handed over, as they are not due or wait for room, and reports their
+// number to the function of [OnError], in a [*TimersError]. Shutdown returns them, ordered by time, after the
+// queued tasks, also those of lanes. On a closed pool After drops its task, with [ErrClosed] in a
+// [*DroppedError], which is only logged if the function of OnError has called After. A pool with tasks for
+// later is not garbage.
+//
 // # Futures
 //
 // A task that waits for a [Future] with the context it got lends its place to the future's task, if
 // both are of the same pool and that has not started: it then starts before its turn. A future's
 // task that was cancelled in the queue keeps its place there until a worker comes to it.
+//
+// # Once
+//
+// A task of a [Once] goes on as long as a caller waits for it. When the last caller leaves, the context of the
+// task is cancelled with the cause of that caller's context, and the next call for the key hands over a new
+// task. A task that has not started by then never does, but keeps its room in the queue until a worker comes to
+// it. The context is also done when the task has ended and, with the cause [ErrClosed], when the context of
+// [Pool.Shutdown] is done.
+//
+// A call waits for itself in the task for its key, or in a task that this one waits for through other keys, with
+// the context of the task or one made from it: it gets [ErrRecursive]. Tasks of two Onces that wait for each
+// other wait forever. While n tasks wait for each other in a row, a call by one of them may take time in
+// proportion to n, and other calls wait for it.
 //
 // # Results
 //

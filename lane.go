@@ -14,18 +14,12 @@ import (
 // own queue, name, Stats, Pause, Wait and Close. It can be used wherever a pool can, and can have lanes
 // itself.
 //
-// A lane hands a task over when p has a place for it. Until then the task takes no room in the queue of p,
-// and no worker. When places are scarce, lanes with a higher [Priority] come first, and lanes of equal
-// priority get run time by their [Share]. The queue of p takes part with priority 0 and share 1. Tasks are
-// not interrupted: a lane gets the next place that becomes free.
-//
-// Pausing p, lowering its limit and closing it also apply to its lanes; the package documentation says how
-// they end, under Lanes. Wait, Stats and Times of p leave out the tasks of its lanes, but Stats counts their
-// workers. A task of a lane may wait for groups and futures of p and of all its lanes, as a task of p may.
+// When places are scarce, lanes with a higher [Priority] come first, and lanes of equal priority get run time
+// by their [Share]. Pausing p, lowering its limit and closing it also apply to its lanes. The package
+// documentation says more, under Lanes.
 //
 // A lane takes all options except [IdleTimeout] and [Prestart], which are those of p. Of the others, only a
-// [Rate] of p applies to a lane that has none. Give the lane its own [OnPanic], [OnError], [CrashOnPanic],
-// [ExpireAfter], [Retry], [OnSlow], [OnFull] and [Measure]. It need not be closed. If p is closed, so is the
+// [Rate] of p applies to a lane that has none. It need not be closed. If p is closed, so is the
 // new lane. The option [On] makes a [FuncPool], a [FuncContext] or a [Stateful] a lane.
 func (p *Pool) Lane(limit int, opts ...Option) *Pool {
 	mustPool(p != nil)

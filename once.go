@@ -48,23 +48,14 @@ func NewOnce[K comparable, V any](p *Pool, opts ...OnceOption) *Once[K, V] {
 }
 
 // Do returns the value and the error of the task for key. If no task for key is under way, Do hands task to
-// the pool, as [Async] does. Otherwise it waits for the one that is, and never calls task.
-//
-// If ctx is done first, Do returns its cause. The task goes on as long as another caller waits for it. When
-// the last caller leaves, the context of the task is cancelled with the cause of that caller's context, and
-// the next call for key hands over a new task. A task that has not started by then never does, but keeps its
-// room in the queue until a worker comes to it.
+// the pool, as [Async] does. Otherwise it waits for the one that is, and never calls task. If ctx is done
+// first, Do returns its cause, and the task is cancelled if no other caller waits for it.
 //
 // The context of the task has the values of the context whose call handed it over, but not its end. Groups
-// made from it may wait, see promise 9. It is also done when the task has ended and, with the cause
-// [ErrClosed], when the context of [Pool.Shutdown] is done.
+// made from it may wait, see promise 9. The package documentation says, under Once, when it is done.
 //
 // All callers get the same error: a [*Panic] if the task panicked, [ErrGoexit] if it called [runtime.Goexit],
-// and [ErrClosed], [ErrFull] or [ErrExpired] if it never ran. [ErrRecursive] is for a call that would wait
-// for itself: in the task for key, or in a task that this one waits for through other keys, with the context
-// of the task or one made from it. Tasks of two Onces that wait for each other wait forever. While n tasks
-// wait for each other in a row, a call by one of them may take time in proportion to n, and other calls wait
-// for it.
+// and [ErrClosed], [ErrFull] or [ErrExpired] if it never ran. A call that would wait for itself gets [ErrRecursive].
 //
 // The call that hands the task over synchronizes before the start of the task, and the end of the task before
 // the return of each call that gets its value.

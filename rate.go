@@ -12,26 +12,18 @@ import (
 // share one, and call all methods at once.
 type RateLimit struct{ bucket *engine.Bucket }
 
-// Rate limits how often tasks begin: n in each per, evenly spaced, and up to burst at once after a rest. It
-// is a token bucket, like that of golang.org/x/time/rate. As an option it applies
+// Rate limits how often tasks begin: n in each per, evenly spaced, and up to burst at once after a rest. So at most
+// n × d / per + burst begin in any time d. It is a token bucket, like that of golang.org/x/time/rate. As an option it
+// applies
 //
 //   - to a pool or lane: a task stays in the queue until it has its turn, and only then takes a place. A full
-//     queue makes submitters wait, as always, and Close waits for all turns. Lanes and the keys of a [Keyed]
-//     share the limit of their pool, unless they have their own, and have their turns in the order in which
-//     they get places: by priority, and among equals one after the other. Subtasks need no turn, and neither
-//     does a task that starts early because another one waits for it. So the rate of a lane does not hold for
-//     what a task of the same pool, or of its lanes, waits for on the lane: a group, a future, a loop, a call of
-//     [Once.Do], [Hedge] or [Pool.Do]. There, give the limit to the group, or call [RateLimit.Wait].
+//     queue makes submitters wait, as always, and Close waits for all turns.
 //   - to a group: Go waits for the turn of its task before it hands the task over, and TryGo reports false if
-//     that turn is later. On a busy pool tasks whose turn has come may begin closer together. If that
-//     matters, give the limit to a lane and make the group on it.
+//     that turn is later.
 //
 // par.Rate applies it to the items of a loop or a stream, as does par.On with a pool that has one, and
-// [RateLimit.Wait] applies it to anything else, such as a call inside a task.
-//
-// When a timer of the runtime fires late, at most one millisecond's worth of tasks, or one task, catches up. A turn
-// of a group is given back if its Go is cancelled while it waits for room, and may then come on top of the others.
-// Otherwise at most n × d / per + burst tasks begin in any time d. A RateLimit that is used in a test bubble
+// [RateLimit.Wait] applies it to anything else, such as a call inside a task. The package documentation says,
+// under Rates, which tasks need no turn, and what may come on top. A RateLimit that is used in a test bubble
 // must be made there. n, per and burst must be more than 0, and per × burst / n less than a year.
 func Rate(n int, per time.Duration, burst int) *RateLimit {
 	mustRate(n, per, burst)

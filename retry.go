@@ -32,21 +32,15 @@ type Retrier struct{ policy RetryPolicy }
 // Retry returns a Retrier that retries failed calls as the policy says. Before the n-th retry it waits a
 // random time between 0 and min(Wait × 2ⁿ⁻¹, MostWait) (exponential back-off with full jitter: Marc Brooker,
 // "Exponential Backoff And Jitter", 2015), or as long as the error asks by [RetryAfter]. Meanwhile the task
-// holds no place but keeps its goroutine, as in [Blocking], and counts under a [Limit] of its group. Retries stop at an error marked
-// by [Permanent], after Tries or Time, and when the context ends. The final error is a [*RetryError].
+// holds no place but keeps its goroutine, as in [Blocking]. Retries stop at an error marked by [Permanent],
+// after Tries or Time, and when the context ends. The final error is a [*RetryError].
 //
-// As an option it applies
+// As an option it applies to the tasks of a group; to tasks of [Pool.Go], [Keyed.Go], [Async] and [Once] on a
+// pool, but not on its lanes; and to a [FuncContext]. par.Retry applies it to the items of a loop or a stream,
+// and [Retrier.Do] to any other call. The package documentation says more, under Retries.
 //
-//   - to the tasks of a group, also those of [Results]: with [KeepGoing] a task's error has those of all its
-//     tries, otherwise that of the last one;
-//   - to tasks of [Pool.Go], [Keyed.Go], [Async] and [Once] on a pool, but not on its lanes, which need their
-//     own, and to a [FuncContext].
-//
-// With [Rate], each try waits for its own turn; if the group and the pool have one each, for one of each.
-//
-// par.Retry applies it to the items of a loop or a stream, and [Retrier.Do] to any other call. A call that
-// ends its goroutine is not retried. A call that panics is retried only if the policy has Panics; if it never
-// succeeds, the last panic is passed on.
+// A call that ends its goroutine is not retried. A call that panics is retried only if the policy has Panics;
+// if it never succeeds, the last panic is passed on.
 func Retry(policy RetryPolicy) *Retrier {
 	must(policy.Tries >= 0, "tries must be at least 0", policy.Tries)
 	must(policy.Time >= 0, "time for tries must be at least 0", policy.Time)

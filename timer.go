@@ -33,15 +33,8 @@ type Timer struct {
 // the task holds no place and no goroutine. Its context is done when the task has ended or the context of
 // Shutdown is done; groups may be made from it. A panic goes to [OnPanic].
 //
-// While the pool is full, tasks that are due wait for room, in the order in which they were due. Together
-// they count as one submitter: if [MaxWaiting] allows no more, a task is dropped, with ErrFull in a
-// [*DroppedError]. While a thousand of these wait for a slow handler, no timer goes on.
-//
-// Close drops the tasks that were not handed over, as they are not due or wait for room, and reports their
-// number to the function of [OnError], in a [*TimersError]. Shutdown returns them, ordered by time, after the queued tasks, also those of lanes; so it
-// does with tasks that wait for room. A task that is due and queued is treated as one of Go. On a closed pool After drops its
-// task, with ErrClosed in a [*DroppedError], which is only logged if the function of OnError has called After. Wait does not wait for tasks that were
-// not handed over. A pool with such tasks is not garbage.
+// Close drops tasks that were not handed over yet, and Shutdown returns them. Wait does not wait for them. The
+// package documentation says more, under Timers.
 //
 // After uses the monotonic clock. The call synchronizes before the start of the task. It takes some 0.3 µs,
 // even with a million timers.
