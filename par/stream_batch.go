@@ -19,7 +19,7 @@ import (
 func Batch[T any, S Source[T]](items S, size int) *Pipeline[[]T] {
 	mustSize(size)
 	from := pulling[T](items)
-	return &Pipeline[[]T]{func(ctx context.Context, yield func([]T, error) bool) {
+	return &Pipeline[[]T]{run: func(ctx context.Context, yield func([]T, error) bool) {
 		b := batcher[T]{size: size, yield: yield}
 		from(ctx, func(item T, err error) bool {
 			return ctx.Err() == nil && b.add(item, err)
@@ -43,13 +43,13 @@ func BatchFor[T any, S Source[T]](items S, size int, wait time.Duration) *Pipeli
 	must(wait > 0, "waiting time must be above 0", wait)
 	from := pulling[T](items)
 	if ch := channelOf[T](items); ch != nil {
-		return &Pipeline[[]T]{func(ctx context.Context, yield func([]T, error) bool) {
+		return &Pipeline[[]T]{run: func(ctx context.Context, yield func([]T, error) bool) {
 			b := batcher[T]{size: size, yield: yield}
 			addFor(ctx, &b, ch, func(item T) (T, error) { return item, nil }, wait)
 			b.end(ctx)
 		}}
 	}
-	return &Pipeline[[]T]{func(ctx context.Context, yield func([]T, error) bool) {
+	return &Pipeline[[]T]{run: func(ctx context.Context, yield func([]T, error) bool) {
 		inner, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		feeder := goroutines{ctx: inner, cancel: cancel}

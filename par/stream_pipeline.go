@@ -8,7 +8,10 @@ import (
 // A Pipeline is a stream that does not run yet. It runs when [Pipeline.All] is ranged over, or as the
 // [Source] of a loop, a [Stream] or another stage, with their context. It may run several times, also at
 // once, if its source allows that. The zero value has no items.
-type Pipeline[T any] struct{ run pull[T] }
+type Pipeline[T any] struct {
+	run pull[T]
+	all pull[T] // what All does instead, if it is not nil
+}
 
 // Pipe returns a stage of a pipeline: a [Stream] that the next stage runs.
 //
@@ -23,7 +26,7 @@ func Pipe[T, R any, S Source[T]](items S, fn func(context.Context, T) (R, error)
 	o := newOptions(opts)
 	call := prepare(&o, fn)
 	all, from := open[T](items)
-	return &Pipeline[R]{func(ctx context.Context, yield func(R, error) bool) {
+	return &Pipeline[R]{run: func(ctx context.Context, yield func(R, error) bool) {
 		f := newFlow(ctx, o, call, all, from)
 		defer f.stop()
 		f.start()
@@ -37,18 +40,28 @@ func Pipe[T, R any, S Source[T]](items S, fn func(context.Context, T) (R, error)
 // only when it has its next result.
 func Results[T any](seq iter.Seq2[T, error]) *Pipeline[T] {
 	mustSource(seq != nil)
-	return &Pipeline[T]{func(ctx context.Context, yield func(T, error) bool) {
+	run := func(ctx context.Context, yield func(T, error) bool) (ended bool) {
 		for item, err := range seq {
 			if ctx.Err() != nil {
 				var none T
 				yield(none, outerCause(ctx))
-				return
+				return false
 			}
 			if !yield(item, err) {
-				return
+				return false
 			}
 		}
-	}}
+		return true
+	}
+	return &Pipeline[T]{
+		run: func(ctx context.Context, yield func(T, error) bool) { run(ctx, yield) },
+		all: func(ctx context.Context, yield func(T, error) bool) {
+			if run(ctx, yield) && ctx.Err() != nil { // loops and streams ask the context themselves
+				var none T
+				yield(none, outerCause(ctx))
+			}
+		},
+	}
 }
 
 // All returns the results of the pipeline, as [Stream] does. Those of [Results] go on after an error, as their
@@ -56,6 +69,9 @@ func Results[T any](seq iter.Seq2[T, error]) *Pipeline[T] {
 func (p *Pipeline[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	mustSource(p != nil)
 	mustContext(ctx != nil)
+	if p.all != nil {
+		return func(yield func(T, error) bool) { p.all(ctx, yield) }
+	}
 	return func(yield func(T, error) bool) { p.pull(ctx, yield) }
 }
 

@@ -205,6 +205,24 @@ func TestAStreamMayBeTheSourceOfAPipeline(t *testing.T) {
 	})
 }
 
+// A sequence that watches its context may end without a word: the results that are left out are missed.
+func TestResultsTellOfTheContextIfTheirSequenceDoesNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		source := par.Results(func(yield func(int, error) bool) {
+			for check.Sleep(ctx, time.Second) && yield(1, nil) {
+			}
+		})
+		time.AfterFunc(2500*time.Millisecond, func() { cancel(errBoom) })
+		n, last := 0, error(nil)
+		for _, last = range source.All(ctx) {
+			n++
+		}
+		check.Equal(t, "results", n, 3)
+		check.Error(t, last, errBoom)
+	})
+}
+
 func TestResultsEndWithTheContext(t *testing.T) {
 	source := par.Results(func(yield func(int, error) bool) {
 		for yield(1, nil) {
