@@ -358,9 +358,12 @@ func (p *Stateful[S, T]) broken(w *engine.Worker, c call[T], panicked any) {
 			if rest == 0 { // a worker that rests must not seem free: TryInvoke would wait for it
 				w.Vacate()
 			}
-			if caught != nil {
+			switch {
+			case caught != nil:
 				c.reply.resolve(caught)
-			} else {
+			case opens:
+				c.reply.resolve(p.openError(c.arg, ErrGoexit))
+			default:
 				c.reply.resolve(ErrGoexit)
 			}
 		case caught != nil:

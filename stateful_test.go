@@ -199,8 +199,9 @@ func TestOpenAndCloseMayPanicOrExit(t *testing.T) {
 				}
 				return s.take()
 			}, (*handle).use, s.giveBack, weir.OnPanic(func(*weir.Panic) {}))
-			if p.Call(t.Context(), nothing) == nil {
-				t.Error("no error")
+			err := p.Call(t.Context(), nothing)
+			if failed, ok := errors.AsType[*weir.OpenError](err); name == "Goexit" && (!ok || failed.Err != weir.ErrGoexit) || err == nil {
+				t.Errorf("got error %v of an open that ended by a %s", err, name)
 			}
 			check.OK(t, p.Invoke(nothing))
 			check.OK(t, p.Call(t.Context(), nothing))
