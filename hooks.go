@@ -13,7 +13,7 @@ import (
 )
 
 // OnSlow sets a function that is called once for each task that has run for longer than d, while the task
-// still runs: between d and 2d after its start, or between d and d + 10 ms for a d below 10 ms. The pool
+// still runs: between d and 2d after its start, or between d and 20 ms for a d below 10 ms. The pool
 // looks for such tasks each d, or each 10 ms, while it has workers; see [Pool.Running]. The option may be
 // given several times, with different durations.
 //
