@@ -20,7 +20,7 @@ type KeeperStats struct {
 
 	Opened    int64
 	Failed    int64 // calls of Open that returned no object
-	Closed    int64 // objects whose Close has returned
+	Closed    int64 // objects whose Close has returned, panicked or called runtime.Goexit
 	Expired   int64 // objects that were closed because their IdleTimeout or Lifetime was over
 	Unhealthy int64 // objects that were closed because Check or Heartbeat failed
 	Discarded int64 // objects that were discarded by their users

@@ -14,9 +14,10 @@ import (
 //
 // ServeHTTP blocks while the pool is full and while the request is queued, and returns when h has returned.
 // Any number of goroutines may call it at once. It refuses a request if the pool is closed, or full beyond
-// [weir.MaxWaiting], or if the request's context is done before a worker has started the request. A refusal
-// is that of [Limit], with the status 503 and Retry-After. If h panics or calls [runtime.Goexit], ServeHTTP
-// panics: see the package documentation. [weir.OnPanic] is not called.
+// [weir.MaxWaiting], if the request was queued for longer than [weir.ExpireAfter] allows, or if its context
+// is done before a worker has started it. A refusal is that of [Limit], with the status 503 and Retry-After.
+// If h panics or calls [runtime.Goexit], ServeHTTP panics: see the package documentation. [weir.OnPanic] is
+// not called.
 //
 // The request that h gets has the context of a task: groups, futures, loops and streams made from it may run
 // on the same pool, to any depth. That context is done when h has returned. The call of ServeHTTP

@@ -13,7 +13,7 @@ type Stats struct {
 	QueueFull uint64 // the queue had no room; or the pool was full
 	KeyFull   uint64 // as many of the same key waited as PerKeyQueue allows
 	Displaced uint64 // a newer or more important request got its room in the queue
-	TooLate   uint64 // it had waited for MaxWait
+	TooLate   uint64 // it had waited for MaxWait, or for the pool for too long
 	Gone      uint64 // its context was done while it waited
 	Closed    uint64 // Drain had been called, or the pool was closed
 }

@@ -112,6 +112,20 @@ func TestWhatThePoolRefusesIsRefused(t *testing.T) {
 	})
 }
 
+func TestWhatExpiresInThePoolHasWaitedTooLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.ExpireAfter(100*time.Millisecond))
+		release := occupy(t, p, 1)
+		h := handler(func() { t.Error("a request has run") })
+		refused(t, answerOf(weirhttp.Do(p, h), aGet(t)))
+		l := weirhttp.Limit(h, 1, weirhttp.On(p), weirhttp.MaxWait(time.Hour))
+		refused(t, answerOf(l, aGet(t)))
+		check.Equal(t, "stats", l.Stats(), weirhttp.Stats{Limit: 1, TooLate: 1})
+		close(release)
+		p.Close()
+	})
+}
+
 func TestOnAPoolPanicAndGoexitFreeSlotAndPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(1)

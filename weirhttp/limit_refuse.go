@@ -24,7 +24,7 @@ const (
 	QueueFull Reason = iota // as many wait as [Queue] allows; or the pool is full, see [On]
 	KeyFull                 // as many wait with the same key as [PerKeyQueue] allows
 	Displaced               // a newer or more important request has got its room in the queue
-	TooLate                 // it has waited for [MaxWait]
+	TooLate                 // it has waited for [MaxWait]; or for the pool for too long, see [On]
 	Gone                    // its context was done while it waited
 	Closed                  // Drain was called, or the pool is closed
 )

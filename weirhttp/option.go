@@ -111,7 +111,8 @@ func Exempt(is func(*http.Request) bool) Option {
 // of the pool. A request without a slot waits in the queue of the Limiter, and only there [Priority],
 // [PerKey] and [NewestFirst] hold; if these matter, set the limit below the pool's. [MaxWait] bounds both
 // waits together, and both end when the request is gone. The Limiter refuses a request if the pool is closed,
-// or if as many wait for the pool as [weir.MaxWaiting] allows.
+// if as many wait for the pool as [weir.MaxWaiting] allows, or if the request waits for the pool for longer
+// than [weir.ExpireAfter] allows.
 //
 // A handler may make groups, futures and streams on the same pool from the context of its request, and wait
 // for them. Meanwhile it lends its place to them, as a task does.
