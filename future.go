@@ -31,9 +31,10 @@ type Future[T any] struct {
 // is done; in a task of the pool this may last until the future's task has ended, so the caller
 // must hold nothing which that task needs.
 //
-// The task gets ctx, and never starts once ctx is done: then the future resolves with the cause of
-// ctx. If it has started, only its own end resolves the future. Once the pool is closed, Async
-// refuses the task, also inside a task that the pool accepted before.
+// The task gets ctx, and never starts once ctx is done: the future then resolves with the cause of
+// ctx, but not before a worker comes to the task. If it has started, only its own end resolves the
+// future. Once the pool is closed, Async refuses the task, also inside a task that the pool accepted
+// before.
 //
 // The call synchronizes before the start of the task. It allocates the future and its channel.
 func Async[T any](ctx context.Context, p *Pool, task func(ctx context.Context) (T, error)) *Future[T] {

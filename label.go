@@ -10,8 +10,8 @@ import (
 )
 
 // Label returns a context whose tasks carry the label name, which says what they are for. They are the tasks
-// of groups, futures, [Pool.Do], [Pool.Go] and [FuncContext.Go] that are made from the context, and their
-// subtasks. Of several labels the innermost counts.
+// of groups, futures, [Once], [Hedge], [Pool.Do], [Pool.Go], [Keyed.Go] and [FuncContext.Go] that are made
+// from the context, and their subtasks. Of several labels the innermost counts.
 //
 // The label appears in [Running] and in [Panic]. While the task runs, it is also the value of the label
 // "weir.task" in profiles, next to the labels that ctx has by [pprof.WithLabels] when Label is called, and

@@ -7,7 +7,7 @@ package weir
 //
 // The group should have [KeepGoing], or the first that fails ends the race, and
 // [PanicsAsErrors], if a panic shall not end it either. A race without any
-// task has no outcome: First panics.
+// task has no outcome: First panics, unless the group was cancelled.
 func (r *Results[T]) First() (T, error) {
 	r.mustBeMade()
 	var winner T

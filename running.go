@@ -21,7 +21,8 @@ type Running struct {
 	Since  time.Time // it has run since then at least
 	Group  uint64    // the ID of its group, see [Groups]; 0 if it belongs to none
 	// Waits says what it waits for: "group" or "future" of the same pool, "blocking" for a call of [Blocking] and "place" after one, "other" for
-	// anything else that the library knows of, such as a group on another pool; "" if it does not wait in the library.
+	// other tasks, such as a group on another pool; "" if it waits for none of these: it may wait for room, for a turn of [RateLimit.Wait], or
+	// outside of the library.
 	Waits string
 
 	workers *numberedWorkers
