@@ -464,7 +464,7 @@ func TestDoRefusesMisuse(t *testing.T) {
 	defer p.Close()
 	check.Panics(t, "weir: task must not be nil, got nil", func() { _ = p.Do(t.Context(), nil) })
 	check.Panics(t, "weir: context must not be nil, got nil", func() { _ = p.Do(nil, never(t)) }) //nolint:staticcheck // the misuse
-	check.Panics(t, "weir: pool must be made by New, NewFunc or NewStateful, got the zero value", func() { _ = new(weir.Pool).Do(t.Context(), never(t)) })
+	check.Panics(t, "weir: pool must be made by New, NewFunc, NewFuncContext or NewStateful, got the zero value", func() { _ = new(weir.Pool).Do(t.Context(), never(t)) })
 }
 
 func BenchmarkDo(b *testing.B) {

@@ -266,7 +266,7 @@ func TestMisuseOfFuturesPanicsAtTheCall(t *testing.T) {
 		defer p.Close()
 		check.Panics(t, noCtx, func() { weir.Async(none, p, gives(1)) })
 		check.Panics(t, "weir: pool must not be nil, got nil", func() { weir.Async(t.Context(), nil, gives(1)) })
-		check.Panics(t, "weir: pool must be made by New, NewFunc or NewStateful, got the zero value", func() { weir.Async(t.Context(), new(weir.Pool), gives(1)) })
+		check.Panics(t, "weir: pool must be made by New, NewFunc, NewFuncContext or NewStateful, got the zero value", func() { weir.Async(t.Context(), new(weir.Pool), gives(1)) })
 		check.Panics(t, "weir: task must not be nil, got nil", func() { weir.Async[int](t.Context(), p, nil) })
 		check.Panics(t, zero, func() { _, _ = new(weir.Future[int]).Get(t.Context()) })
 		check.Panics(t, zero, func() { new(weir.Future[int]).Done() })

@@ -30,7 +30,7 @@ type Once[K comparable, V any] struct {
 type OnceOption struct{ keep time.Duration }
 
 // KeepFor lets a Once keep each value for d after its task has returned it without an error. Meanwhile calls
-// for the key get the value at once. The default is 0: a call after the end of the task hands over a new one.
+// for the key get the value at once, unless their contexts are done. The default is 0: a call after the end of the task hands over a new one.
 func KeepFor(d time.Duration) OnceOption {
 	must(d >= 0, "time to keep must be at least 0", d)
 	return OnceOption{d}

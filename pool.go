@@ -298,7 +298,7 @@ func (p *Pool) expired(w *engine.Worker, t engine.Task) (tell func()) {
 }
 
 // Shutdown closes the pool, as [Pool.Close] does, but waits only until ctx is done. If all tasks have
-// finished by then, and the workers have ended, it returns nil. Otherwise it removes the tasks that no worker
+// finished by then, and the workers have ended, also idle ones, it returns nil. Otherwise it removes the tasks that no worker
 // has started, and returns them in order, with a [*ShutdownError]. It does not wait for the tasks that run;
 // another Close does. In either case it also returns the tasks of [Pool.After] and [Pool.At] that are not
 // due.

@@ -23,7 +23,7 @@ type core struct {
 // running returns the engine of a pool that is not the zero value.
 func (c *core) running() *engine.Engine {
 	if c.engine == nil {
-		panic("weir: pool must be made by New, NewFunc or NewStateful, got the zero value")
+		panic("weir: pool must be made by New, NewFunc, NewFuncContext or NewStateful, got the zero value")
 	}
 	return c.engine
 }

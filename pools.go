@@ -73,7 +73,7 @@ func (i PoolInfo) Times() Times { return i.of().times() }
 // Running lists the tasks of the pool that have run for so long. See [Pool.Running].
 func (i PoolInfo) Running(longer time.Duration) []Running { return i.of().longer(longer) }
 
-// Resize sets the limit of the pool. See [Pool.Resize].
+// Resize sets the limit of the pool, of a Keyed that of all its keys together. See [Pool.Resize].
 func (i PoolInfo) Resize(limit int) { i.of().resizePool(limit) }
 
 // Pause stops workers from taking tasks. See [Pool.Pause].

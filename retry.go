@@ -99,7 +99,8 @@ func Permanent(err error) error {
 }
 
 // RetryAfter marks err with the time to wait before the next try, as a server may ask for; it may be more
-// than MostWait. An error that wraps such an error asks for the same wait. If err is nil, RetryAfter returns nil.
+// than MostWait, and counts as 0 if it is negative. An error that wraps such an error asks for the same wait. If err
+// is nil, RetryAfter returns nil.
 func RetryAfter(err error, d time.Duration) error {
 	if err == nil {
 		return nil
@@ -123,7 +124,7 @@ func (r *retryAfter) Unwrap() error { return r.err }
 // Do calls call until it succeeds or has failed for good, and waits between two calls. Its error is then a
 // [*RetryError]. Do makes the first call even if ctx is done. A task that calls Do keeps its place between
 // two calls, since it may hold a lock that other tasks wait for. Tasks that are retried by an option give it
-// away.
+// away. If the policy has Panics, Do passes the last panic on as a [*Panic].
 func (r *Retrier) Do(ctx context.Context, call func(ctx context.Context) error) error {
 	r.mustBeMade()
 	mustContext(ctx != nil)

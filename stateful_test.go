@@ -528,15 +528,15 @@ func TestStatefulRefusesMisuse(t *testing.T) {
 	open := func() (int, error) { return 0, nil }
 	use := func(int, int) {}
 	for want, f := range map[string]func(){
-		"weir: function that opens must not be nil, got nil":                         func() { weir.NewStateful(1, nil, use, nil) },
-		"weir: function must not be nil, got nil":                                    func() { weir.NewStateful[int, int](1, open, nil, nil) },
-		"weir: limit must be at least 1, got 0":                                      func() { weir.NewStateful(0, open, use, nil) },
-		"weir: option of a pool must not be a group's, got Limit":                    func() { weir.NewStateful(1, open, use, nil, weir.Limit(1)) },
-		"weir: handler of errors must not be nil, got nil":                           func() { weir.OnOpenError(nil) },
-		"weir: option must fit a pool whose workers have no values, got OnOpenError": func() { weir.New(1, weir.OnOpenError(func(*weir.OpenError) {})) },
-		"weir: context must not be nil, got nil":                                     func() { _ = weir.NewStateful(1, open, use, nil).Call(nil, 1) }, //nolint:staticcheck // the misuse
-		"weir: pool must be made by New, NewFunc or NewStateful, got the zero value": func() { new(weir.Stateful[int, int]).Resize(1) },
-		"weir: limit must be at least 1, got -1":                                     func() { weir.NewStateful(1, open, use, nil).Resize(-1) },
+		"weir: function that opens must not be nil, got nil":                                         func() { weir.NewStateful(1, nil, use, nil) },
+		"weir: function must not be nil, got nil":                                                    func() { weir.NewStateful[int, int](1, open, nil, nil) },
+		"weir: limit must be at least 1, got 0":                                                      func() { weir.NewStateful(0, open, use, nil) },
+		"weir: option of a pool must not be a group's, got Limit":                                    func() { weir.NewStateful(1, open, use, nil, weir.Limit(1)) },
+		"weir: handler of errors must not be nil, got nil":                                           func() { weir.OnOpenError(nil) },
+		"weir: option must fit a pool whose workers have no values, got OnOpenError":                 func() { weir.New(1, weir.OnOpenError(func(*weir.OpenError) {})) },
+		"weir: context must not be nil, got nil":                                                     func() { _ = weir.NewStateful(1, open, use, nil).Call(nil, 1) }, //nolint:staticcheck // the misuse
+		"weir: pool must be made by New, NewFunc, NewFuncContext or NewStateful, got the zero value": func() { new(weir.Stateful[int, int]).Resize(1) },
+		"weir: limit must be at least 1, got -1":                                                     func() { weir.NewStateful(1, open, use, nil).Resize(-1) },
 	} {
 		check.Panics(t, want, f)
 	}

@@ -25,7 +25,7 @@ type Stats struct {
 	// HandedBack counts accepted tasks that never start: Shutdown removed them, their group was cancelled, their
 	// context ended, they expired, their Timer was stopped or reset, or a Stateful could not open a value for them.
 	HandedBack uint64
-	Rejected   uint64 // submissions that returned an error
+	Rejected   uint64 // tasks that were refused
 	// Panicked counts tasks that panicked, except calls of Do and Hedge, whose panics come out of those.
 	Panicked uint64
 }

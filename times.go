@@ -57,7 +57,8 @@ func (h Histogram) Count() uint64 {
 	return n
 }
 
-// Sum is the sum of all durations in seconds, as that of many may be too long for a [time.Duration].
+// Sum is the sum of all durations in seconds, as that of many may be too long for a [time.Duration]. It is exact to
+// a millionth.
 func (h Histogram) Sum() float64 { return h.sum }
 
 // Quantile returns the duration that a share q of all durations, from 0 to 1, does not exceed. It

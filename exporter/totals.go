@@ -35,7 +35,7 @@ type Totals struct {
 	Accepted   uint64 // accepted tasks
 	Finished   uint64 // tasks that returned, panicked or called runtime.Goexit
 	HandedBack uint64 // accepted tasks that were removed before they started
-	Rejected   uint64 // submissions that returned an error
+	Rejected   uint64 // tasks that were refused
 	Panicked   uint64 // tasks that panicked
 
 	// Histograms, whose buckets never fall: see [weir.Times].

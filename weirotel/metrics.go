@@ -48,7 +48,7 @@ var (
 			number("", func(p *exporter.Totals) uint64 { return p.Accepted })),
 		counter("weir.pool.finished", "{task}", "Tasks that returned, panicked or called runtime.Goexit.", "",
 			number("", func(p *exporter.Totals) uint64 { return p.Finished })),
-		counter("weir.pool.rejected", "{task}", "Tasks whose submission returned an error.", "",
+		counter("weir.pool.rejected", "{task}", "Tasks that were refused.", "",
 			number("", func(p *exporter.Totals) uint64 { return p.Rejected })),
 		counter("weir.pool.panicked", "{task}", "Tasks that panicked.", "",
 			number("", func(p *exporter.Totals) uint64 { return p.Panicked })),

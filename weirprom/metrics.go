@@ -29,7 +29,7 @@ var (
 		gauge("weir_pools", "Pools that share this name.", func(p *exporter.Totals) int { return p.Pools }),
 		counter("weir_pool_accepted_total", "Tasks accepted.", func(p *exporter.Totals) uint64 { return p.Accepted }),
 		counter("weir_pool_finished_total", "Tasks that returned, panicked or called runtime.Goexit.", func(p *exporter.Totals) uint64 { return p.Finished }),
-		counter("weir_pool_rejected_total", "Submissions that returned an error.", func(p *exporter.Totals) uint64 { return p.Rejected }),
+		counter("weir_pool_rejected_total", "Tasks that were refused.", func(p *exporter.Totals) uint64 { return p.Rejected }),
 		counter("weir_pool_panicked_total", "Tasks that panicked.", func(p *exporter.Totals) uint64 { return p.Panicked }),
 		counter("weir_pool_handed_back_total", "Accepted tasks that were removed before they started.", func(p *exporter.Totals) uint64 { return p.HandedBack }),
 		gauge("weir_pool_limit", "The most tasks that run at once.", func(p *exporter.Totals) int { return p.Limit }),
