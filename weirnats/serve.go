@@ -1,6 +1,7 @@
 package weirnats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -278,17 +279,22 @@ func (s *server) leave(st *seat) {
 	}
 }
 
-// cancelTasks cancels the contexts of the tasks that still run when Serve ends.
+// cancelTasks cancels the contexts of the tasks that still run when Serve ends. It asks the context of Serve
+// without the mutex: the context may be of the program's own type, and its method may panic.
 func (s *server) cancelTasks() {
-	cause := context.Cause(s.ctx) // without the mutex: the context may be of the program's own type
+	cause := context.Canceled
+	defer func() {
+		_ = recover()
+		s.cancelAll(cause)
+	}()
+	cause = cmp.Or(context.Cause(s.ctx), ErrClosed)
+}
+
+// cancelAll cancels the contexts of the tasks that still run, with the error of Serve or the given cause.
+func (s *server) cancelAll(cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.err != nil:
-		cause = s.err
-	case cause == nil:
-		cause = ErrClosed
-	}
+	cause = cmp.Or(s.err, cause)
 	for t := range s.held {
 		t.drained = true
 		t.cancel(cause)

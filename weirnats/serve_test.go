@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/64ed045f/weir"
+	tests "github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/weirnats"
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
@@ -497,6 +498,29 @@ func TestTheEndOfServe(t *testing.T) {
 				equal(b, "the highest try", slices.Max(numbers.take()), 1)
 				noError(b, stop())
 			})
+		})
+	}
+}
+
+// A method of the context of Serve panics, or ends its goroutine, when Serve asks for the cause: the tries end as if it had not.
+func TestTriesEndThoughTheContextOfServeIsBroken(t *testing.T) {
+	for _, ends := range []func(){func() { panic("on purpose") }, runtime.Goexit} {
+		inBubble(t, 1, func(b *bench) {
+			b.put("a")
+			ctx := &tests.BrokenContext{Context: b.Context(), Ends: ends}
+			done := make(chan error, 1)
+			go func() {
+				done <- b.Serve(ctx, b.pool, func(ctx context.Context, _ string) error {
+					<-ctx.Done()
+					return context.Cause(ctx)
+				})
+			}()
+			synctest.Wait()
+			ctx.Left = 1
+			noError(b, b.Close())
+			noError(b, <-done)
+			equal(b, "leased", b.mem.Held(), 0)
+			equal(b, "errors", len(b.failed.take()), 0)
 		})
 	}
 }
