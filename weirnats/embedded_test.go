@@ -345,6 +345,19 @@ func TestAValueThatIsLargerThanTheQueue(t *testing.T) {
 	}
 }
 
+// An empty value is too large as well where what the server keeps with it is.
+func TestAnEmptyValueThatIsLargerThanTheQueue(t *testing.T) {
+	t.Parallel()
+	q := open[[]byte](t, t.TempDir(), "a", weirnats.MaxBytes(400))
+	noError(t, q.TryPut(t.Context(), nil))
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	large, ok := errors.AsType[*weirnats.TooLargeError](q.Put(ctx, nil, weirnats.ID(strings.Repeat("a", 256))))
+	if !ok || large.Size != 0 || large.Limit != -1 || !strings.Contains(large.Error(), "kept with it") {
+		t.Errorf("error is %v", large)
+	}
+}
+
 // upper is a codec that another version of the program had.
 type upper struct{}
 

@@ -69,12 +69,16 @@ func (e *SettingsError) Error() string {
 // TooLargeError is the error of a Put whose value is too large for the server, or for an empty queue with its
 // [MaxBytes].
 type TooLargeError struct {
-	// Size is the size of the encoded value in bytes. Limit is the largest that is possible.
+	// Size is the size of the encoded value in bytes. Limit is the largest that is possible; -1 if an empty
+	// queue has no room for what the server keeps with the value, such as its [ID].
 	Size, Limit int
 }
 
 // Error says how large the value is, and how large it may be.
 func (e *TooLargeError) Error() string {
+	if e.Limit < 0 {
+		return fmt.Sprintf("weirnats: value takes %d bytes, and what is kept with it alone is too large for the queue", e.Size)
+	}
 	return fmt.Sprintf("weirnats: value takes %d bytes, at most %d are possible", e.Size, e.Limit)
 }
 

@@ -148,7 +148,8 @@ type Queue interface {
 	// in the queue, was put there and is done.
 	Move(ctx context.Context, known func(ctx context.Context, m *Message) (bool, error)) error
 	// Limit returns how many bytes the Data of m, whose other fields are set, may have: beyond that the
-	// server takes no message, or an empty queue has no room for it.
+	// server takes no message, or an empty queue has no room for it. It returns -1 if there is no room for the
+	// other fields alone.
 	Limit(m *Message) int
 	// Receive returns a receiver of the messages without a key.
 	Receive() (Receiver, error)

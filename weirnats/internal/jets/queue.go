@@ -626,7 +626,7 @@ func (q *queue) Limit(m *backend.Message) int {
 		return limit
 	}
 	out.Data = nil
-	return max(0, min(limit, int(q.settings.MaxBytes)-out.Size()-recordSize-movedSize))
+	return max(-1, min(limit, int(q.settings.MaxBytes)-out.Size()-recordSize-movedSize))
 }
 
 func (q *queue) Next(ctx context.Context, after uint64) (*backend.Dead, error) {
