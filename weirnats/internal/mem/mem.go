@@ -108,7 +108,9 @@ func (q *Queue) Remember(_ context.Context, id string, put time.Time) error {
 	if err := q.fails("remember"); err != nil {
 		return err
 	}
-	q.done[id] = put
+	if time.Since(put) < q.settings.Window { // otherwise a later message with that ID may have been put, and done
+		q.done[id] = put
+	}
 	return nil
 }
 
