@@ -225,3 +225,34 @@ func TestNothingIsDeliveredTwiceWhileTriesRun(t *testing.T) {
 		}
 	}
 }
+
+// A message that goes back at the end of Serve comes at once also if the program has started again meanwhile, and not when its old lease ends.
+func TestWhatGoesBackComesAtOnceAfterARestart(t *testing.T) {
+	t.Parallel()
+	for name, opts := range map[string][]weirnats.PutOption{"without a key": nil, "with a key": {weirnats.Key("a key")}} {
+		t.Run(name, func(t *testing.T) {
+			dir, p := t.TempDir(), newPool(t, 1)
+			life := func(run func(ctx context.Context) error, until func(q *weirnats.Queue[string])) {
+				q, err := weirnats.Open[string](t.Context(), "a", weirnats.Dir(dir), weirnats.Lease(time.Hour), weirnats.Grace(0), weirnats.Partitions(1), quiet)
+				noError(t, err)
+				stop := serve(t, q, p, func(ctx context.Context, _ string) error { return run(ctx) })
+				until(q)
+				stop()
+				noError(t, q.Close())
+			}
+			begun := make(chan struct{})
+			life(func(ctx context.Context) error {
+				close(begun)
+				<-ctx.Done()
+				return ctx.Err()
+			}, func(q *weirnats.Queue[string]) {
+				noError(t, q.Put(t.Context(), "a", opts...))
+				<-begun
+			})
+			life(func(ctx context.Context) error {
+				equal(t, "try", weirnats.Attempt(ctx).Number, 1)
+				return nil
+			}, func(q *weirnats.Queue[string]) { drained(t, q) })
+		})
+	}
+}

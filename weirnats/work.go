@@ -611,6 +611,9 @@ func (s *server) isNoTry(t *task) {
 // first call was lost, another process may have the message. A second call would take the message from that
 // process, and a third process would get it while it runs. If the message did not go back, its lease runs out.
 func (s *server) handBack(ctx context.Context, t *task, wait time.Duration) error {
+	if s.pulls.Err() != nil { // the server may end next
+		wait = max(wait, backend.Soon)
+	}
 	if err := t.delivery.GiveBack(ctx, nil, wait); err != nil {
 		s.complain("give a message back", err)
 	}

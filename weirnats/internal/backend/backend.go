@@ -219,11 +219,16 @@ type Delivery interface {
 	// was lost in between.
 	Ack(ctx context.Context, confirm bool) error
 	// GiveBack keeps the record, unless it is nil, and ends the lease. The message is delivered again after
-	// wait.
+	// wait. A server keeps in its file when that is, but not that it is at once: if it starts again after a
+	// call with a wait of 0, the message may come only when its lease would have ended. So a process that may
+	// end next, and its server with it, gives messages back with a wait of Soon.
 	GiveBack(ctx context.Context, r *Record, wait time.Duration) error
 	// Bury makes a dead letter of the message, unless there is one already, and removes the message.
 	Bury(ctx context.Context, r *Record, tries int) error
 }
+
+// Soon is the shortest wait of GiveBack that a server keeps. It takes the server some ms.
+const Soon = time.Nanosecond
 
 // Holds reports whether a lease of that length, which began at sent or later, holds at now. Servers measure
 // leases with the wall clock, which may be set, and which does not stop while a program does. So both the

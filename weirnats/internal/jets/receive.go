@@ -534,7 +534,7 @@ func (d *delivery) goBack() {
 	ctx, cancel := context.WithTimeout(context.Background(), min(answerTime, d.of.lease/2))
 	defer cancel()
 	if d.of.bare {
-		_ = d.GiveBack(ctx, nil, 0) // if it fails, the lease runs out
+		_ = d.GiveBack(ctx, nil, backend.Soon) // if it fails, the lease runs out
 		return
 	}
 	r := new(backend.Record)
@@ -545,7 +545,7 @@ func (d *delivery) goBack() {
 		}
 	}
 	r.Returned++
-	_ = d.GiveBack(ctx, r, 0) // if it fails, the lease runs out
+	_ = d.GiveBack(ctx, r, backend.Soon) // if it fails, the lease runs out
 }
 
 func (d *delivery) Bury(ctx context.Context, r *backend.Record, tries int) error {
