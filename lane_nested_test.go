@@ -177,3 +177,51 @@ func TestALockHeldOverAWaitForAnotherLaneByWayOfTasksWithoutAPlaceThere(t *testi
 		}
 	}
 }
+
+// A task of a lane that adds tasks to a group on the lane, which is full, has its place lent to one of them. To go on before
+// that has ended, or another place is free, it would need one more place, and another with each task that it adds.
+func TestATaskThatFillsALaneTakesNoPlacesBeyondTheLimit(t *testing.T) {
+	const members = 20
+	for _, queue := range []int{0, 1, 5} {
+		for _, way := range []string{"a lane", "a lane of a lane", "a lane of a lane with the limit of the pool"} {
+			check.Bubble(t, fmt.Sprint(way, " queue ", queue), func(t *testing.T) {
+				p := weir.New(2, weir.Queue(queue))
+				defer p.Close()
+				l := p.Lane(weir.Unbounded, weir.Queue(queue))
+				switch way {
+				case "a lane of a lane":
+					l = l.Lane(weir.Unbounded, weir.Queue(queue))
+				case "a lane of a lane with the limit of the pool":
+					l = l.Lane(2, weir.Queue(queue)).Lane(weir.Unbounded, weir.Queue(queue))
+				}
+				begun := 0
+				end := make(chan struct{})
+				go func() {
+					check.OK(t, l.Do(t.Context(), func(ctx context.Context) error {
+						g := l.Group(ctx)
+						for range members {
+							g.Go(func(context.Context) error {
+								begun++
+								<-end
+								return nil
+							})
+						}
+						return g.Wait()
+					}))
+				}()
+				running := func(step string, want int) {
+					synctest.Wait()
+					check.Equal(t, "tasks begun "+step, begun, want)
+					check.Equal(t, "extra places "+step, p.Stats().Extra, 0)
+				}
+				running("at first", 2)
+				end <- struct{}{}
+				running("after the end of one", 3)
+				end <- struct{}{}
+				running("after the end of another one", 4)
+				close(end)
+				running("at the end", members)
+			})
+		}
+	}
+}

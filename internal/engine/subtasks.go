@@ -303,19 +303,20 @@ func (e *Engine) Overfull(s *Subtasks) bool {
 
 // eased recalls the waiters for room in s, if there is enough room: half of the places. A waiter that came
 // back for each single place would have to wait as often. A task whose place is lent is not recalled yet. It
-// goes on when its place is vacant, when another place is free, or when a task of s is over.
+// goes on when its place is vacant, when another place is free, or when a task of s is over. The same holds for a task
+// of a lane that has its permit there, and whose place in an engine above is lent.
 func (e *Engine) eased(s *Subtasks) {
 	if len(s.crowded) == 0 || s.open.Load() > int64(e.queue.capacity/2) {
 		return
 	}
 	waiting, free := s.crowded[:0], []*Waiter(nil)
 	for _, a := range s.crowded {
-		if w := a.worker; w != nil && a.current() && w.place.above != nil {
+		if x := a.lender(); x != nil {
 			waiting = append(waiting, a)
-			if a.unblocked == nil {
-				a.unblocked = new(fifo.Link[Waiter])
-				e.unblocked.Append(a.unblocked, a)
+			if u := a.unblocked; u == nil || !a.lendsIn(u.engine) { // else prepays, which looks at all engines, has chosen
+				a.unblocks(x.engine)
 			}
+			a.worker.lacks() // it goes on when the place further up is vacant
 		} else {
 			free = append(free, a)
 		}

@@ -12,7 +12,58 @@ type Waiter struct {
 	term      uint32
 	worker    *Worker
 	want      *Want
-	unblocked *fifo.Link[Waiter] // in Engine.unblocked; a pointer, as few waiters come there
+	unblocked *unblocked // nil if it is in no list of those
+}
+
+// unblocked is the entry of a waiter in Engine.unblocked.
+type unblocked struct {
+	engine *Engine // of the list: that of the task, or one above in which the task has lent its place
+	link   fifo.Link[Waiter]
+}
+
+// lender returns the worker of a's task, or the first that carries it, whose place is lent; nil if there is none.
+func (a *Waiter) lender() *Worker {
+	if a.worker == nil || !a.current() {
+		return nil
+	}
+	return a.worker.lender()
+}
+
+// lender returns w, or the first worker that carries it, whose place is lent; nil if there is none.
+func (w *Worker) lender() *Worker {
+	for ; w != nil; w = w.carrier {
+		if w.place != nil && w.place.above != nil {
+			return w
+		}
+	}
+	return nil
+}
+
+// lendsIn reports whether the place in e of a's task, which is not over, is lent.
+func (a *Waiter) lendsIn(e *Engine) bool {
+	for w := a.worker; w != nil; w = w.carrier {
+		if w.engine == e {
+			return w.place != nil && w.place.above != nil
+		}
+	}
+	return false
+}
+
+// unblocks notes that a need not wait any more, and that its task waits for a permit of e.
+func (a *Waiter) unblocks(e *Engine) {
+	a.blocks()
+	a.unblocked = &unblocked{engine: e}
+	e.unblocked.Append(&a.unblocked.link, a)
+	e.touch()
+}
+
+// blocks undoes unblocks.
+func (a *Waiter) blocks() {
+	if u := a.unblocked; u != nil {
+		u.engine.unblocked.Remove(&u.link)
+		u.engine.touch()
+		a.unblocked = nil
+	}
 }
 
 type waiterState uint8
@@ -139,10 +190,7 @@ func (e *Engine) goesOn(w *Wakeup) {
 }
 
 func (e *Engine) comesBack(a *Waiter, by *Worker) {
-	if a.unblocked != nil {
-		e.unblocked.Remove(a.unblocked)
-		a.unblocked = nil
-	}
+	a.blocks()
 	if a.want != nil {
 		e.unawait(a.want)
 	}
@@ -370,7 +418,7 @@ func (e *Engine) hasReturned(w *Worker) {
 // that have lent their place while they waited for room, and need not wait any more. All these tasks started
 // long ago, so a pause does not hold them.
 func (e *Engine) admit() {
-	if e.placeWanted() && e.bidding() {
+	if e.returning.First() != nil && e.bidding() {
 		e.unbid() // the bid's permit is for a task that has not begun
 	}
 	for l := e.returning.First(); l != nil; l = e.returning.First() {
@@ -383,14 +431,63 @@ func (e *Engine) admit() {
 			return
 		}
 	}
-	for l := e.unblocked.First(); l != nil && e.permits.tryReacquire(e.limit); l = e.unblocked.First() {
-		e.prepaid = true
-		e.recall(l.Of(), nil)
-		if e.prepaid {
-			e.prepaid = false
-			e.permits.release(false)
+	for l := e.unblocked.First(); l != nil && e.mayReacquire(); l = e.unblocked.First() {
+		if a := l.Of(); a.prepays() {
+			w := a.worker
+			e.recallOwn(a, nil)
+			w.refund()
 		}
 	}
+}
+
+// mayReacquire reports whether a task that goes on may have a permit of e: a free one, or that of the bid, which is for a task that has not begun.
+func (e *Engine) mayReacquire() bool { return e.permits.active() < e.limit || e.bidding() }
+
+// prepays acquires the permits that a's task needs to go on: one in each engine where its place is lent. If one is lacking, a waits for that.
+func (a *Waiter) prepays() bool {
+	if a.worker == nil || !a.current() {
+		return true
+	}
+	for w := a.worker.lender(); w != nil; w = w.carrier.lender() {
+		if !w.engine.mayReacquire() {
+			a.unblocks(w.engine)
+			return false
+		}
+	}
+	for w := a.worker.lender(); w != nil; w = w.carrier.lender() {
+		e := w.engine
+		for !e.permits.tryReacquire(e.limit) {
+			if !e.bidding() { // another goroutine, which needs no lock, has the permit now
+				a.worker.refund()
+				a.unblocks(e)
+				return false
+			}
+			e.unbid()
+		}
+		e.prepaid = true
+		e.touch()
+	}
+	return true
+}
+
+// refund releases the permits that were acquired for a task that goes on, as far as that has not needed them.
+func (w *Worker) refund() {
+	for ; w != nil; w = w.carrier {
+		if e := w.engine; e.prepaid {
+			e.prepaid = false
+			e.permits.release(false)
+			e.touch()
+		}
+	}
+}
+
+// recallOwn is recall for a waiter that may be of another engine of the family.
+func (e *Engine) recallOwn(a *Waiter, by *Worker) {
+	if w := a.worker; w != nil {
+		e = w.engine
+		e.touch()
+	}
+	e.recall(a, by)
 }
 
 // placeWanted reports whether a task wants to go on and has no place yet. Such a task comes before any queued
