@@ -24,7 +24,7 @@ type errand struct {
 	waiters   map[*engine.Wakeup]struct{} // of tasks that wait for it
 }
 
-// submit hands the task over. If ctx is the context of a task, submit may block until the errand has ended.
+// submit hands the task over. If ctx is the context of a task of the same family, submit may block until the errand has ended.
 func (e *errand) submit(ctx context.Context) (err error) {
 	p := e.pool
 	t := listenerJob(&e.self, nil, inTurn).Task
@@ -38,8 +38,12 @@ func (e *errand) submit(ctx context.Context) (err error) {
 	if ctx.Err() == nil && p.core.running().Fits(t, nil) {
 		return nil
 	}
-	want := e.want(false)
-	host.await(p, want, func(w *engine.Wakeup) {
+	want, s := e.want(false), stay{task: host}
+	kin := host.pool != p && p.core.engine.IsKin(host.pool.core.engine)
+	if kin {
+		s.init(host.pool.core.engine)
+	}
+	s.await(p, want, func(w *engine.Wakeup) {
 		// A task that starts out of turn in the caller's own pool has the caller's place, most likely. To
 		// go on now the caller would need one more, and another with each errand that finds the
 		// pool full.
@@ -47,9 +51,12 @@ func (e *errand) submit(ctx context.Context) (err error) {
 		e.await(w)
 		defer e.unawait(w)
 		err = p.core.submitWanted(ctx, t, want, w)
-		if w.Stays && e.void() {
+		switch {
+		case w.Stays && e.void():
 			p.core.engine.WaitsOn(w)
 			e.outcome(w, nil, ctx.Done())
+		case kin && err == nil && p.core.engine.Lingers(nil, &s.waiter, w):
+			s.until(e.done, ctx.Done())
 		}
 	})
 	return err

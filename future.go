@@ -28,8 +28,8 @@ type Future[T any] struct {
 }
 
 // Async hands task to the pool, and returns its future. It blocks while the pool is full, until ctx
-// is done; in a task of the pool this may last until the future's task has ended, so the caller
-// must hold nothing which that task needs.
+// is done; in a task of the pool, or of a lane with the same places, this may last until the future's
+// task has ended, so the caller must hold nothing which that task needs.
 //
 // The task gets ctx, and never starts once ctx is done: the future then resolves with the cause of
 // ctx, but not before a worker comes to the task. If it has started, only its own end resolves the

@@ -309,9 +309,22 @@ func (b *batch) submit(j job) engine.Verdict {
 		return engine.Accepted
 	}
 	b.group.pool.core.noticeFull()
+	t := b.group.task()
+	if t.pool == nil {
+		return e.SubmitWanted(j.Task, b.done(), want, nil)
+	}
 	var verdict engine.Verdict
-	b.group.task().await(b.group.pool, want, func(w *engine.Wakeup) {
+	s, kin := stay{task: t}, e.IsKin(t.pool.core.engine)
+	if kin {
+		s.init(t.pool.core.engine)
+	}
+	s.await(b.group.pool, want, func(w *engine.Wakeup) {
 		verdict = e.SubmitWanted(j.Task, b.done(), want, w)
+		// A task of the group that has started meanwhile has the place of t, most likely. To go on now t would need one more, and another with
+		// each task that finds no room.
+		if kin && verdict == engine.Accepted && e.Lingers(b.subtasks, &s.waiter, w) {
+			s.until(nil, b.done())
+		}
 	})
 	return verdict
 }

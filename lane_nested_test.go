@@ -178,50 +178,109 @@ func TestALockHeldOverAWaitForAnotherLaneByWayOfTasksWithoutAPlaceThere(t *testi
 	}
 }
 
-// A task of a lane that adds tasks to a group on the lane, which is full, has its place lent to one of them. To go on before
-// that has ended, or another place is free, it would need one more place, and another with each task that it adds.
+// A task that hands tasks over to a full pool, or to a full lane of the same pool, has its place lent to one of them. To go on
+// before that has ended, or another place is free, it would need one more place, and another with each task that it hands over.
 func TestATaskThatFillsALaneTakesNoPlacesBeyondTheLimit(t *testing.T) {
 	const members = 20
+	own := []string{"in a lane", "in a lane of a lane", "in a lane of a lane with the limit of the pool"}
 	for _, queue := range []int{0, 1, 5} {
-		for _, way := range []string{"a lane", "a lane of a lane", "a lane of a lane with the limit of the pool"} {
-			check.Bubble(t, fmt.Sprint(way, " queue ", queue), func(t *testing.T) {
-				p := weir.New(2, weir.Queue(queue))
-				defer p.Close()
-				l := p.Lane(weir.Unbounded, weir.Queue(queue))
-				switch way {
-				case "a lane of a lane":
-					l = l.Lane(weir.Unbounded, weir.Queue(queue))
-				case "a lane of a lane with the limit of the pool":
-					l = l.Lane(2, weir.Queue(queue)).Lane(weir.Unbounded, weir.Queue(queue))
+		for _, way := range append(own, "pool to lane", "lane to pool", "lane to lane") {
+			for _, by := range []string{"a group", "Async", "Go"} {
+				if by != "a group" && slices.Contains(own, way) {
+					continue // there the caller waits for the task
 				}
-				begun := 0
-				end := make(chan struct{})
-				go func() {
-					check.OK(t, l.Do(t.Context(), func(ctx context.Context) error {
-						g := l.Group(ctx)
-						for range members {
-							g.Go(func(context.Context) error {
-								begun++
-								<-end
-								return nil
-							})
-						}
-						return g.Wait()
-					}))
-				}()
-				running := func(step string, want int) {
-					synctest.Wait()
-					check.Equal(t, "tasks begun "+step, begun, want)
-					check.Equal(t, "extra places "+step, p.Stats().Extra, 0)
-				}
-				running("at first", 2)
-				end <- struct{}{}
-				running("after the end of one", 3)
-				end <- struct{}{}
-				running("after the end of another one", 4)
-				close(end)
-				running("at the end", members)
-			})
+				check.Bubble(t, fmt.Sprintf("%s by %s, queue %d", way, by, queue), func(t *testing.T) {
+					p := weir.New(2, weir.Queue(queue))
+					defer p.Close()
+					l := p.Lane(weir.Unbounded, weir.Queue(queue))
+					from, to := l, l
+					switch way {
+					case "pool to lane":
+						from = p
+					case "lane to pool":
+						to = p
+					case "lane to lane":
+						from = p.Lane(weir.Unbounded)
+					case "in a lane of a lane":
+						from = l.Lane(weir.Unbounded, weir.Queue(queue))
+						to = from
+					case "in a lane of a lane with the limit of the pool":
+						from = l.Lane(2, weir.Queue(queue)).Lane(weir.Unbounded, weir.Queue(queue))
+						to = from
+					}
+					var begun atomic.Int32
+					end := make(chan struct{})
+					member := func(context.Context) error {
+						begun.Add(1)
+						<-end
+						return nil
+					}
+					go func() {
+						check.OK(t, from.Do(t.Context(), func(ctx context.Context) error {
+							g := to.Group(ctx)
+							for range members {
+								switch by {
+								case "a group":
+									g.Go(member)
+								case "Async":
+									weir.Async(ctx, to, func(ctx context.Context) (int, error) { return 0, member(ctx) })
+								case "Go":
+									check.OK(t, to.Go(context.WithoutCancel(ctx), member))
+								}
+							}
+							return g.Wait()
+						}))
+					}()
+					running := func(step string, want int) {
+						synctest.Wait()
+						check.Equal(t, "tasks begun "+step, int(begun.Load()), want)
+						check.Equal(t, "extra places "+step, p.Stats().Extra, 0)
+					}
+					running("at first", 2)
+					end <- struct{}{}
+					running("after the end of one", 3)
+					end <- struct{}{}
+					running("after the end of another one", 4)
+					close(end)
+					running("at the end", members)
+				})
+			}
 		}
 	}
+}
+
+// Tasks of groups that are nested over a pool and lanes of it, whose queues are full, all end: what a task waits for before it hands the next one over
+// needs no place that this task has.
+func TestGroupsNestedOverFullLanesEnd(t *testing.T) {
+	var sequences func(begin []int)
+	sequences = func(begin []int) {
+		if len(begin) >= 3 {
+			for members := 2; members <= 3; members++ {
+				check.Bubble(t, fmt.Sprint(begin, members), func(t *testing.T) {
+					p := weir.New(1, weir.Queue(0))
+					defer p.Close()
+					l := p.Lane(1, weir.Queue(0))
+					pools := []*weir.Pool{p, l, p.Lane(1), l.Lane(1)}
+					var nest func(ctx context.Context, depth int) error
+					nest = func(ctx context.Context, depth int) error {
+						if depth == len(begin) {
+							return nil
+						}
+						g := pools[begin[depth]].Group(ctx)
+						for range members {
+							g.Go(func(ctx context.Context) error { return nest(ctx, depth+1) })
+						}
+						return g.Wait()
+					}
+					check.OK(t, pools[begin[0]].Do(t.Context(), func(ctx context.Context) error { return nest(ctx, 1) }))
+				})
+			}
+		}
+		if len(begin) < 4 {
+			for next := range 4 {
+				sequences(append(slices.Clone(begin), next))
+			}
+		}
+	}
+	sequences(nil)
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // Go hands task to the pool, with its context. It is for services, where no call waits for the tasks. It
-// blocks while the pool is full, until ctx is done. In a task of the pool it may block until task has ended,
-// so the caller must hold nothing that task needs. Go returns nil if task was accepted. Otherwise task never
+// blocks while the pool is full, until ctx is done. In a task of the pool, or of a lane with the same places,
+// it may block until task has ended, so the caller must hold nothing that task needs. Go returns nil if task was accepted. Otherwise task never
 // runs, and the error is [ErrClosed], [ErrFull] as for [Pool.Submit], or the cause of ctx.
 //
 // An error that task returns goes to the function that [OnError] sets, as does [ErrGoexit] if task calls

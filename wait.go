@@ -16,6 +16,12 @@ func (t task) await(pool *Pool, want *engine.Want, block func(*engine.Wakeup)) {
 		return
 	}
 	s := stay{task: t}
+	s.await(pool, want, block)
+}
+
+// await is [task.await] for the task of s. What block calls may use s.waiter.
+func (s *stay) await(pool *Pool, want *engine.Want, block func(*engine.Wakeup)) {
+	t := s.task
 	defer s.with(pool, want)()
 	e := t.pool.core.engine
 	w := e.Wakeup()
@@ -107,6 +113,18 @@ func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func(
 		<-s.waiter.Turn
 	}
 	return false
+}
+
+// until waits for the turn that ends a wait under way, or until one of the other channels is closed.
+func (s *stay) until(done, cancelled <-chan struct{}) {
+	select {
+	case <-s.waiter.Turn:
+		return
+	case <-done:
+	case <-cancelled:
+	}
+	s.engine.Recall(&s.waiter, nil)
+	<-s.waiter.Turn
 }
 
 // arrive must be called after wait, before a look that may be followed by another wait.

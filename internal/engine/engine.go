@@ -125,7 +125,7 @@ type Engine struct {
 	idle       []*Worker         // the parked workers, the newest last
 	subtasks   []*Subtasks       // the sets that are listed, the oldest first
 	returning  fifo.List[Worker] // workers whose tasks gave their place up and want to go on
-	unblocked  fifo.List[Waiter] // waiters for room whose tasks have lent their place, and that have room now
+	unblocked  fifo.List[Waiter] // waiters that have room, and whose tasks wait for a permit here: see unblocked
 	vacant     fifo.List[Worker] // workers whose tasks wait, and have not lent their place
 	unbegun    fifo.List[Want]   // wants that may hold work that has not started, or a task that is back from GiveUp
 	waits      []*wait           // the calls of Wait, the earliest first

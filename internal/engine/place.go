@@ -30,8 +30,9 @@ type place struct {
 	from    *Subtasks          // the set that the task was claimed from; nil if none
 	part    *Subtasks          // of a task in GiveUp: the set of subtasks that it belongs to, or nil,
 	single  *Single            // and the Single by which tasks wait for it alone, or nil
-	waits   int                // how many goroutines of the task wait
-	blocked int                // how many goroutines of the task are in GiveUp
+	lingers *Waiter            // goroutines of the task that may go on when it has a place: see unblocked
+	waits   int32              // how many goroutines of the task wait
+	blocked int32              // how many goroutines of the task are in GiveUp
 	term    uint32             // how many tasks have ended on this worker while goroutines of them waited
 	since   int64              // when a measured task began to wait, on the meter's clock; 0 while it does not wait
 	away    time.Duration      // how long the measured task has waited before
@@ -120,6 +121,9 @@ func (e *Engine) fill(w *Worker) {
 		if l = l.Next(); s != nil {
 			e.eased(s) // a submitter that waits for room there may go on in this place
 		}
+	}
+	for u := w; u != nil && w.isVacant(); u = u.carries {
+		u.recallLingering()
 	}
 	if e.lanes != nil {
 		e.fillCarried(w)
@@ -484,6 +488,9 @@ func (w *Worker) waits() bool {
 func (e *Engine) forsake(w *Worker) {
 	p := w.place
 	p.term++
+	for p.lingers != nil { // such a goroutine needs no place any more
+		e.recallOwn(p.lingers, nil)
+	}
 	for l := p.awaits.First(); l != nil; l = p.awaits.First() {
 		e.unhost(l.Of())
 	}

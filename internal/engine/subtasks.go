@@ -278,7 +278,7 @@ func (e *Engine) recallCrowd(s *Subtasks, by *Worker) {
 	crowd := s.crowded
 	s.crowded = nil
 	for _, a := range crowd {
-		e.recall(a, by)
+		e.recallOwn(a, by)
 	}
 }
 
@@ -306,7 +306,7 @@ func (e *Engine) Overfull(s *Subtasks) bool {
 // goes on when its place is vacant, when another place is free, or when a task of s is over. The same holds for a task
 // of a lane that has its permit there, and whose place in an engine above is lent.
 func (e *Engine) eased(s *Subtasks) {
-	if len(s.crowded) == 0 || s.open.Load() > int64(e.queue.capacity/2) {
+	if !e.eases(s) {
 		return
 	}
 	waiting, free := s.crowded[:0], []*Waiter(nil)
@@ -316,7 +316,6 @@ func (e *Engine) eased(s *Subtasks) {
 			if u := a.unblocked; u == nil || !a.lendsIn(u.engine) { // else prepays, which looks at all engines, has chosen
 				a.unblocks(x.engine)
 			}
-			a.worker.lacks() // it goes on when the place further up is vacant
 		} else {
 			free = append(free, a)
 		}
@@ -324,7 +323,7 @@ func (e *Engine) eased(s *Subtasks) {
 	clear(s.crowded[len(waiting):])
 	s.crowded = waiting
 	for _, a := range free { // last: see recallCrowd
-		e.recall(a, nil)
+		e.recallOwn(a, nil)
 	}
 }
 
@@ -336,10 +335,15 @@ func (e *Engine) ends(w *Worker) {
 		return
 	}
 	s := w.place.from
-	if len(s.crowded) == 0 || s.open.Load() > int64(e.queue.capacity/2) {
-		return
+	if e.eases(s) {
+		e.recallCrowd(s, w)
 	}
-	e.recallCrowd(s, w)
+}
+
+// eases reports whether tasks wait for room in s, and there is enough. Tasks with tickets have their room in the queue, or need none: what those
+// that hand them over wait for is a place, see Lingers.
+func (e *Engine) eases(s *Subtasks) bool {
+	return len(s.crowded) > 0 && (s.void != nil || s.open.Load() <= int64(e.queue.capacity/2))
 }
 
 // claim takes a task of the oldest listed set that has one.

@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/64ed045f/weir/internal/fifo"
+import (
+	"slices"
+
+	"github.com/64ed045f/weir/internal/fifo"
+)
 
 // Waiter stands for a goroutine of a task during a wait. The place of the task may be lent then; in GiveUp it
 // is free for any task. A Waiter serves one wait at a time.
@@ -15,10 +19,15 @@ type Waiter struct {
 	unblocked *unblocked // nil if it is in no list of those
 }
 
-// unblocked is the entry of a waiter in Engine.unblocked.
+// unblocked is the entry of a waiter that waits for nothing but a place for its task, which has lent its own, in one or more engines of the family.
+// It goes on when each of these places is vacant, or another is free.
+//
+// Invariant: such a waiter is suspended, and its entry is in Engine.unblocked of one of these engines, and in place.lingers of its task.
 type unblocked struct {
-	engine *Engine // of the list: that of the task, or one above in which the task has lent its place
+	engine *Engine // one of these engines, which has the entry in its list
 	link   fifo.Link[Waiter]
+	next   *Waiter   // in place.lingers
+	set    *Subtasks // the set of whose crowd the waiter is by Lingers; nil if there is none
 }
 
 // lender returns the worker of a's task, or the first that carries it, whose place is lent; nil if there is none.
@@ -49,20 +58,44 @@ func (a *Waiter) lendsIn(e *Engine) bool {
 	return false
 }
 
-// unblocks notes that a need not wait any more, and that its task waits for a permit of e.
+// unblocks notes that a waits for nothing but a place, and for a permit of e first.
 func (a *Waiter) unblocks(e *Engine) {
-	a.blocks()
-	a.unblocked = &unblocked{engine: e}
-	e.unblocked.Append(&a.unblocked.link, a)
+	u := a.unblocked
+	if u == nil {
+		p := a.worker.place
+		u = &unblocked{next: p.lingers}
+		a.unblocked, p.lingers = u, a
+	} else {
+		u.engine.unblocked.Remove(&u.link)
+		u.engine.touch()
+	}
+	u.engine = e
+	e.unblocked.Append(&u.link, a)
 	e.touch()
 }
 
 // blocks undoes unblocks.
 func (a *Waiter) blocks() {
-	if u := a.unblocked; u != nil {
-		u.engine.unblocked.Remove(&u.link)
-		u.engine.touch()
-		a.unblocked = nil
+	u := a.unblocked
+	if u == nil {
+		return
+	}
+	u.engine.unblocked.Remove(&u.link)
+	u.engine.touch()
+	at := &a.worker.place.lingers
+	for *at != a {
+		at = &(*at).unblocked.next
+	}
+	*at, a.unblocked = u.next, nil
+	if s := u.set; s != nil {
+		s.crowded = slices.DeleteFunc(s.crowded, func(b *Waiter) bool { return a == b })
+	}
+}
+
+// recallLingering recalls the waiters of w's task that waited for nothing but a place, if none of its places is lent any more.
+func (w *Worker) recallLingering() {
+	for w.place != nil && w.place.lingers != nil && w.lender() == nil {
+		w.engine.recallOwn(w.place.lingers, nil)
 	}
 }
 
@@ -514,6 +547,25 @@ func (e *Engine) Crowded(s *Subtasks, a *Waiter, w *Worker) bool {
 	s.crowded = append(s.crowded, a)
 	e.suspends(a, w, s.Want())
 	e.unlock()
+	return true
+}
+
+// Lingers goes on with the wait of a, whose task has handed over a task of another engine of the family, until no place that it has lent is lent any
+// more, it may have another one, or a task of s, if that is not nil, is over. w is the Wakeup of that wait. Lingers reports false if no place is lent.
+func (e *Engine) Lingers(s *Subtasks, a *Waiter, w *Wakeup) bool {
+	e.mu.Lock()
+	defer e.unlock()
+	x := a.lender()
+	if x == nil {
+		return false
+	}
+	if w.state.CompareAndSwap(notified, unnotified) {
+		w.engine.subside()
+	}
+	a.unblocks(x.engine)
+	if a.unblocked.set = s; s != nil {
+		s.crowded = append(s.crowded, a)
+	}
 	return true
 }
 
