@@ -252,6 +252,10 @@ func TestATaskThatFillsALaneTakesNoPlacesBeyondTheLimit(t *testing.T) {
 // Tasks of groups that are nested over a pool and lanes of it, whose queues are full, all end: what a task waits for before it hands the next one over
 // needs no place that this task has.
 func TestGroupsNestedOverFullLanesEnd(t *testing.T) {
+	deepest := 4
+	if check.Race {
+		deepest = 3
+	}
 	var sequences func(begin []int)
 	sequences = func(begin []int) {
 		if len(begin) >= 3 {
@@ -276,7 +280,7 @@ func TestGroupsNestedOverFullLanesEnd(t *testing.T) {
 				})
 			}
 		}
-		if len(begin) < 4 {
+		if len(begin) < deepest {
 			for next := range 4 {
 				sequences(append(slices.Clone(begin), next))
 			}

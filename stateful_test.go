@@ -200,7 +200,7 @@ func TestOpenAndCloseMayPanicOrExit(t *testing.T) {
 				return s.take()
 			}, (*handle).use, s.giveBack, weir.OnPanic(func(*weir.Panic) {}))
 			err := p.Call(t.Context(), nothing)
-			if failed, ok := errors.AsType[*weir.OpenError](err); name == "Goexit" && (!ok || failed.Err != weir.ErrGoexit) || err == nil {
+			if failed, ok := errors.AsType[*weir.OpenError](err); name == "Goexit" && (!ok || !errors.Is(failed.Err, weir.ErrGoexit)) || err == nil {
 				t.Errorf("got error %v of an open that ended by a %s", err, name)
 			}
 			check.OK(t, p.Invoke(nothing))
