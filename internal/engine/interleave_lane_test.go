@@ -205,6 +205,16 @@ var laneScenes = []step.Scene{
 		l, k := w.lane(1, 1).lane(1, 1), w.lane(1, 1).lane(1, 1)
 		l.submit(l.awaitsIn(k, "waits", k.task("needed")))
 	}),
+	in("a task of a lane hands tasks over to its parent, which is full", 1, 0, func(w *world) {
+		l := w.lane(2, 1)
+		l.submit(l.handsOver(w, w.task("first"), w.task("second"), w.task("third")))
+		w.Go("other", func() { w.submit(w.task("other")) })
+	}, shallow),
+	in("a task hands tasks over to a lane, which is full", 2, 1, func(w *world) {
+		l := w.lane(1, 0)
+		w.submit(w.handsOver(l, l.task("first"), l.task("second"), l.task("third")))
+		w.Go("other", func() { l.submit(l.task("other")) })
+	}, shallow),
 	in("tasks of two lanes wait for one another's lanes", 2, 1, func(w *world) {
 		l, k := w.lane(1, 1), w.lane(1, 1)
 		w.extra, l.extra, k.extra = 1, 1, 1 // one may go on while what it has lent its place to runs
@@ -448,6 +458,29 @@ func (w *world) awaitsBothIn(k *world, first, second, between *task) *task {
 		w.GoesOn(wakeup)
 		k.Unawait(f.subtasks.Want())
 		w.back()
+	}}
+}
+
+// handsOver makes a task that submits others to k, and does not wait for their ends.
+func (w *world) handsOver(k *world, tasks ...*task) *task {
+	f := k.newFamily()
+	f.subtasks.Init(isNone)
+	return &task{name: "hands over", on: func(own *engine.Worker) {
+		for _, j := range tasks {
+			a, wakeup := &engine.Waiter{Turn: make(chan struct{}, 1)}, w.Wakeup()
+			k.offered(j)
+			j.in = f
+			w.aside()
+			k.Await(f.subtasks.Want(), own, nil, nil)
+			w.Suspend(a, own, nil)
+			k.answer(j, k.SubmitWanted(j.value(), nil, f.subtasks.Want(), wakeup))
+			if k.Lingers(&f.subtasks, a, wakeup) {
+				<-a.Turn
+			}
+			w.Return(a, wakeup)
+			k.Unawait(f.subtasks.Want())
+			w.back()
+		}
 	}}
 }
 
