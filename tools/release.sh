@@ -12,7 +12,7 @@ fail() { echo "release: $*" >&2; exit 1; }
 
 [ $# -eq 2 ] || fail "usage: tools/release.sh prepare|tag VERSION"
 version=$2
-[[ $version =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$ ]] || fail "version must be like v1.2.3, got $version"
+[[ $version =~ ^v[01]\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z.]+)?$ ]] || fail "version must be like v1.2.3, and below v2, which needs other module paths: got $version"
 [ -z "$(git status --porcelain)" ] || fail "the tree has changes that are not committed"
 library=$(GOWORK=off go list -m) # in the workspace it lists all modules
 mapfile -t files < <(find . -mindepth 2 \( -name go.mod -o -name local.mod \) -not -path '*/testdata/*' -not -path './tools/*' | LC_ALL=C sort)
@@ -24,17 +24,22 @@ done
 case $1 in
 prepare)
 	grep -q '^## \[Unreleased\]$' CHANGELOG.md || fail "CHANGELOG.md has no section Unreleased"
+	! grep -qF "## [${version#v}]" CHANGELOG.md || fail "CHANGELOG.md has a section ${version#v} already"
 	sed -i.bak "s/^## \[Unreleased\]$/## [Unreleased]\n\n## [${version#v}] - $(date -u +%F)/" CHANGELOG.md
+	rm CHANGELOG.md.bak # and no other file of such a name: it may be ignored, or a branch in .git
 	for file in "${files[@]}"; do # which may require each other, too
 		sed -i.bak "s|^\(\(require \)\?	\?$library\(/[a-z/-]*\)\?\) v[^ ]*|\1 $version|" "$file"
+		rm "$file.bak"
 	done
-	find . -name '*.bak' -delete
 	git diff --stat
 	;;
 tag)
 	grep -qF "## [${version#v}]" CHANGELOG.md || fail "CHANGELOG.md has no section ${version#v}: prepare comes first"
 	for module in "${nested[@]}"; do
 		grep -q "$library $version\$" "$module/go.mod" || fail "$module/go.mod does not require $library $version: prepare comes first"
+	done
+	for tag in "$version" "${nested[@]/%//$version}"; do # before the first is made: half of the tags would be in the way of another try
+		! git rev-parse -q --verify "refs/tags/$tag" >/dev/null || fail "there is a tag $tag already"
 	done
 	git tag -a "$version" -m "$version"
 	for module in "${nested[@]}"; do
