@@ -62,16 +62,11 @@ Exit status:
   weirq dead mail --dir /var/lib/mailer           why its messages have failed
   weirq replay mail 17 18 --dir /var/lib/mailer   try two of them again
   weirq watch mail --server tls://nats:4222 --creds ops.creds`,
-		Version: version(),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return &usageError{cmd, noCommand(cmd, args[0])}
-			}
-			return nil
-		},
+		Version:       version(),
+		Args:          mustName,
 		SilenceErrors: true, // run reports them
 		SilenceUsage:  true, // the whole help would bury the message
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:          showHelp,
 	}
 	root.SetIn(s.in)
 	root.SetOut(s.out)
@@ -88,7 +83,33 @@ Exit status:
 	flags.StringVar(&t.cert, "cert", "", "with --server: log in with the certificate in `FILE`, whose key --key has")
 	flags.StringVar(&t.key, "key", "", "with --cert: its key, in `FILE`")
 	root.AddCommand(t.newList(), t.newPeek(), t.newLater(), t.newDead(), t.newReplay(), t.newPurge(), t.newWatch())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, own := range root.Commands() { // Cobra's own two take any name, and exit as if all were well
+		switch own.Name() {
+		case "help":
+			own.Args = func(_ *cobra.Command, args []string) error {
+				found, left, err := root.Find(args)
+				if err != nil || len(left) > 0 {
+					return mustName(found, append(left, args...))
+				}
+				return nil
+			}
+		case "completion":
+			own.Args, own.RunE = mustName, showHelp
+		}
+	}
 	return root
+}
+
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// mustName refuses arguments of a command that has only commands: none of these has that name.
+func mustName(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &usageError{cmd, noCommand(cmd, args[0])}
+	}
+	return nil
 }
 
 // version says which build this is: the version of the module, the commit if it was built in a checkout, and
@@ -112,9 +133,10 @@ func version() string {
 
 // noCommand returns an error that suggests the command that may have been meant.
 func noCommand(root *cobra.Command, name string) error {
-	root.SuggestionsMinimumDistance = 2
-	if near := root.SuggestionsFor(name); len(near) > 0 {
-		return fmt.Errorf("there is no command %q; did you mean %q?", name, near[0])
+	for root.SuggestionsMinimumDistance = range 3 { // the nearest first: Cobra's list is in alphabetical order
+		if near := root.SuggestionsFor(name); len(near) > 0 {
+			return fmt.Errorf("there is no command %q; did you mean %q?", name, near[0])
+		}
 	}
 	return fmt.Errorf("there is no command %q", name)
 }
