@@ -93,9 +93,10 @@ func version() string {
 
 // noCommand returns an error that suggests the command that the user may have meant.
 func noCommand(of *cobra.Command, name string) error {
-	of.SuggestionsMinimumDistance = 2
-	if near := of.SuggestionsFor(name); len(near) > 0 {
-		return fmt.Errorf("there is no command %q; did you mean %q?", name, near[0])
+	for of.SuggestionsMinimumDistance = range 3 { // the nearest first: Cobra's list is in alphabetical order
+		if near := of.SuggestionsFor(name); len(near) > 0 {
+			return fmt.Errorf("there is no command %q; did you mean %q?", name, near[0])
+		}
 	}
 	return fmt.Errorf("there is no command %q", name)
 }

@@ -101,6 +101,9 @@ func validate(cmd *cobra.Command, lists, args []string) error {
 		if lists[0] == "" {
 			return errors.New("--check needs the name of a list")
 		}
+		if len(args) > 0 && len(lists[0]) > 1 && lists[0][0] == '-' { // as in md5sum's -c --quiet FILE
+			return fmt.Errorf("--check needs the name of a list right after it, got %q", lists[0])
+		}
 		if len(args) > 0 {
 			return fmt.Errorf("--check takes its files from the list, got %q", args[0])
 		}
