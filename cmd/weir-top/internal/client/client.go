@@ -38,8 +38,9 @@ type Client struct {
 	http http.Client
 }
 
-// New returns a client for the page at that URL, which need not begin with http://. A user and password in
-// the URL are used for basic authentication.
+// New returns a client for the page at that URL, which need not begin with http://. The URL may be that of any page of
+// the handler: New removes from its query what selects a pool, a group or a task. A user and password in the URL are
+// used for basic authentication.
 func New(page string, opts Options) (*Client, error) {
 	if scheme := page[:max(0, strings.IndexAny(page+"/", "/?#"))]; !strings.HasSuffix(scheme, ":") || !strings.HasPrefix(page[len(scheme):], "//") {
 		page = "http://" + page
@@ -64,6 +65,11 @@ func New(page string, opts Options) (*Client, error) {
 		base.User = nil
 	}
 	base.Fragment = ""
+	query := base.Query()
+	for _, name := range []string{"pool", "worker", "group", "groups"} { // from the address of another page of the handler
+		query.Del(name)
+	}
+	base.RawQuery = query.Encode()
 	c := &Client{base: base}
 	c.http = http.Client{
 		Timeout:       cmp.Or(opts.Timeout, 10*time.Second),

@@ -72,7 +72,7 @@ func TestTheQueryIsAddedToThatOfTheURL(t *testing.T) {
 		got, method = r.URL.String()+" "+string(body), r.Method
 		snapshot(w, r)
 	}}
-	c, err := client.New("host/debug/weir/?a=1#x", client.Options{Transport: n})
+	c, err := client.New("host/debug/weir/?a=1&groups=&group=7&pool=2&worker=1#x", client.Options{Transport: n})
 	check.Must(t, err)
 	if _, err := c.Get(t.Context(), url.Values{"find": {"x&y"}}); err != nil || method != http.MethodGet || got != "http://host/debug/weir/?a=1&find=x%26y&format=json " {
 		t.Errorf("%v %s %s", err, method, got)
