@@ -84,11 +84,11 @@ func (o *options) do(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	// A run without a named folder has a new one, so that no run overwrites the results of another.
 	o.out = cmp.Or(o.out, filepath.Join("lab-report", time.Now().Format("2006-01-02-150405")))
+	if len(o.from) > 0 {
+		return o.showAgain(stdout, stderr)
+	}
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return err
-	}
-	if o.from != "" {
-		return o.showAgain(stdout, stderr)
 	}
 	return o.measure(ctx, stdout, stderr)
 }

@@ -213,8 +213,8 @@ func TestFlagsThatSelectNothingAreRefused(t *testing.T) {
 func TestAFileThatIsNoResultIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	check.OK(t, os.WriteFile(path, []byte("BenchmarkX-2 1 1 ns/op\n"), 0o600))
-	_, err := call(t, 1, "-from", path, "-out", t.TempDir())
-	contains(t, err, "is no name of a measurement")
-	_, err = call(t, 1, "-from", path+"y", "-out", t.TempDir())
-	contains(t, err, "no such file")
+	for from, why := range map[string]string{path: "is no name of a measurement", path + "y": "no such file", "": "no such file"} {
+		_, err := call(t, 1, "-from", from, "-out", path+"/out") // which cannot be made
+		contains(t, err, why)
+	}
 }

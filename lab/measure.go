@@ -83,7 +83,7 @@ func (o *options) show(stdout, stderr io.Writer, files ...record.File) error {
 	}
 	path := filepath.Join(o.out, "report.html")
 	say(stderr, "The report with plots is %s.", path)
-	return os.WriteFile(path, []byte(page), 0o644)
+	return errors.Join(os.MkdirAll(o.out, 0o755), os.WriteFile(path, []byte(page), 0o644))
 }
 
 // progress returns a function that is called at the beginning of each turn, and says for each experiment what runs and how long
@@ -122,7 +122,7 @@ func (o *options) command() string {
 // showAgain shows the results of earlier runs.
 func (o *options) showAgain(stdout, stderr io.Writer) error {
 	var files []record.File
-	for path := range strings.SplitSeq(o.from, ",") {
+	for _, path := range o.from {
 		file, err := record.ReadFile(path)
 		if err != nil {
 			return err

@@ -28,7 +28,7 @@ type options struct {
 
 	profile      bool
 	list, tables bool
-	from         string
+	from         []string
 	child        string // the measurement that a measuring process should make
 }
 
@@ -70,7 +70,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.StringVar(&o.out, "out", "", "the `folder` for the raw results and report.html, instead of a new one in lab-report")
 	flags.BoolVar(&o.profile, "profile", false, "keep a CPU and a heap profile of each measurement in the output folder; this slows it down")
 	flags.BoolVar(&o.list, "list", false, "list suites, experiments and peers, and measure nothing")
-	flags.StringVar(&o.from, "from", "", "measure nothing, and show the results in these raw `files`, separated by commas")
+	flags.Func("from", "measure nothing, and show the results in these raw `files`, separated by commas", words(&o.from))
 	flags.BoolVar(&o.tables, "tables", false, "measure nothing, and write the tables of README.md and docs anew from lab/results")
 	flags.StringVar(&o.child, "child", "", "make the one measurement of this `name`: what lab calls itself with")
 	err := flags.Parse(args)
@@ -103,7 +103,7 @@ func (o *options) check() error {
 			return fmt.Errorf("no peer is called %q; there are %s", name, strings.Join(peerNames(), ", "))
 		}
 	}
-	if o.list || o.tables || o.from != "" || o.child != "" {
+	if o.list || o.tables || len(o.from) > 0 || o.child != "" {
 		return nil
 	}
 	if len(o.plan()) == 0 {
