@@ -206,7 +206,8 @@ func (s *Snapshot) queues(v view, list []exporter.Queue) {
 			of.At = s.since(q.At)
 		}
 		if q.Err != nil {
-			of.Error = clip(q.Err.Error(), maxText)
+			// fmt survives a method Error that panics, such as that of a nil pointer.
+			of.Error = cmp.Or(clip(fmt.Sprint(q.Err), maxText), "an error without a text")
 		}
 		s.Queues = append(s.Queues, of)
 	}

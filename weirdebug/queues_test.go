@@ -56,6 +56,22 @@ func TestTheFirstPageShowsTheQueues(t *testing.T) {
 	})
 }
 
+// noText is an error whose method Error panics on a nil pointer.
+type noText struct{ text string }
+
+func (n *noText) Error() string { return n.text }
+
+func TestAnErrorWithoutATextIsShownToo(t *testing.T) {
+	for _, c := range []struct {
+		err  *noText
+		want string
+	}{{nil, "<nil>"}, {&noText{}, "an error without a text"}} {
+		remove := exporter.AddQueue("without text", "", func(context.Context) (exporter.QueueCounts, error) { return exporter.QueueCounts{}, c.err })
+		check.Equal(t, "error", snapshot(t, weirdebug.Handler(), url.Values{"find": {"without text"}}).Queues[0].Error, c.want)
+		remove()
+	}
+}
+
 func TestAQueueThatDoesNotAnswerHoldsUpThePageForTwoSecondsAndNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := weirdebug.Handler()
