@@ -100,6 +100,7 @@ func (d *digester) digest(ctx context.Context, j *job) {
 		j.size += int64(n)
 		d.meter.addBytes(n)
 		if err == io.EOF {
+			d.meter.addFile()
 			break
 		}
 		if err != nil {
@@ -108,7 +109,6 @@ func (d *digester) digest(ctx context.Context, j *job) {
 		}
 	}
 	j.digest = s.hash.Sum(j.digest[:0])
-	d.meter.addFile()
 	if j.want != nil && string(j.want) != string(j.digest) {
 		j.err = errMismatch
 	}

@@ -1,6 +1,7 @@
 package sum
 
 import (
+	"context"
 	"io"
 	"iter"
 	"os"
@@ -51,6 +52,11 @@ func DrawBar(screen io.Writer, paths []string) Bar {
 func (b Bar) Done(bytes int) {
 	b.p.meter.addBytes(bytes)
 	b.p.meter.addFile()
+}
+
+// Digest digests a file.
+func (b Bar) Digest(ctx context.Context, opts Options, path string) {
+	newDigester(opts, b.p.meter).digest(ctx, &job{item: item{path: path}, end: newEnd()})
 }
 
 func (b Bar) Write(line []byte) (int, error) { return b.p.err.Write(line) }

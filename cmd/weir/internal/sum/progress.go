@@ -36,7 +36,11 @@ func (m *meter) addFile() {
 // summary describes the work that was done in the given time.
 func (m *meter) summary(took time.Duration) string {
 	rate := float64(m.bytes.Load()) / max(took, time.Microsecond).Seconds()
-	return fmt.Sprintf("%d files, % .1f in %v, % .1f/s", m.files.Load(), decor.SizeB1024(m.bytes.Load()), took.Round(time.Millisecond), decor.SizeB1024(rate))
+	files := "files"
+	if m.files.Load() == 1 {
+		files = "file"
+	}
+	return fmt.Sprintf("%d %s, % .1f in %v, % .1f/s", m.files.Load(), files, decor.SizeB1024(m.bytes.Load()), took.Round(time.Millisecond), decor.SizeB1024(rate))
 }
 
 // expect adds up the files that items names. An estimate of the time left needs the sum of all files.

@@ -2,6 +2,7 @@ package sum_test
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"sync"
 	"testing"
@@ -53,6 +54,28 @@ func TestBarShowsFilesBytesRateAndTimeLeft(t *testing.T) {
 			t.Errorf("the summary is not %q in\n%s", want, s)
 		}
 	})
+}
+
+func TestTheSummaryCountsFilesThatWereReadToTheirEnd(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, map[string]string{"a": "xyz"})
+	for _, c := range []struct {
+		stopped bool
+		want    string
+	}{{false, "1 file, 3.0 b in "}, {true, "0 files, 0.0 b in "}} {
+		s := new(screen)
+		bar := sum.DrawBar(s, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		if c.stopped {
+			cancel()
+		}
+		bar.Digest(ctx, sum.Options{Algorithm: "md5"}, "a")
+		cancel()
+		bar.Stop()
+		if line := lastLines(s.String()); !strings.HasPrefix(line, c.want) {
+			t.Errorf("stopped %t: the summary is %q, want %q", c.stopped, line, c.want)
+		}
+	}
 }
 
 func TestLinesAboveTheBarAreWhole(t *testing.T) {
