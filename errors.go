@@ -40,7 +40,10 @@ type ShutdownError struct {
 
 // Error says how many tasks still run, and why Shutdown does not wait for them.
 func (e *ShutdownError) Error() string {
-	if e.Running == 1 {
+	switch e.Running {
+	case 0:
+		return fmt.Sprintf("weir: pool shut down before its workers have ended: %v", e.Cause)
+	case 1:
 		return fmt.Sprintf("weir: pool shut down while 1 task runs: %v", e.Cause)
 	}
 	return fmt.Sprintf("weir: pool shut down while %d tasks run: %v", e.Running, e.Cause)

@@ -283,3 +283,10 @@ func TestHandlersAreCalledWhenAllOtherTasksHaveEnded(t *testing.T) {
 		p.Close()
 	})
 }
+
+func TestAShutdownErrorSaysWhatShutdownDidNotWaitFor(t *testing.T) {
+	for running, want := range []string{"before its workers have ended", "while 1 task runs", "while 2 tasks run"} {
+		err := &weir.ShutdownError{Running: running, Cause: context.Canceled}
+		check.Equal(t, "error", err.Error(), "weir: pool shut down "+want+": context canceled")
+	}
+}
