@@ -115,7 +115,10 @@
 // is dropped, as [Durability] says. Damage that removes whole messages from the end of a file cannot be seen.
 //
 // A message in flight when the connection to a server breaks is delivered again after the lease, and counts
-// as tried. One that the server sends just as Serve ends comes again at once, but may count as tried, too.
+// as tried. One that the server sends just as Serve ends comes again at once, and does not count. But it may
+// count if the connection is lost then, if the [Lease] is shorter than some seconds, or if it has a key and the
+// process has had no message of its partition.
+//
 // Some messages for later may be called with twice if the server ends while they become due or are moved into
 // the queue, and starts again after more than the [Window]; with a Window below 10 s also if a process ends
 // or loses the server then.

@@ -187,8 +187,8 @@ type Receiver interface {
 	// 1, and Pull waits at most that long for a message. When ctx is done, Pull returns its cause, and a
 	// message that comes late goes back in the same way.
 	Pull(ctx context.Context, n int, wait time.Duration, take func(Delivery) bool) error
-	// Close returns when all messages that came late have gone back and all acknowledgements are processed,
-	// or when ctx is done.
+	// Close returns when all messages that came late have gone back, as far as the receiver finds them, and
+	// all acknowledgements are processed, or when ctx is done.
 	Close(ctx context.Context) error
 }
 
@@ -208,7 +208,9 @@ type Delivery interface {
 	More() bool
 	// Sent returns a time, with a monotonic clock, before which the lease did not begin.
 	Sent() time.Time
-	// Record returns the record that Keep or GiveBack has kept, or the zero Record if there is none.
+	// Record returns the record that Keep or GiveBack has kept, or the zero Record if there is none. If the
+	// server has sent the message to a receiver that had just ended, and the message is young, Record notes
+	// that this delivery does not count as a try.
 	Record(ctx context.Context) (*Record, error)
 	// Keep keeps the record.
 	Keep(ctx context.Context, r *Record) error

@@ -54,3 +54,13 @@ func SetPatience(c *Conn, d time.Duration) { c.patience = d }
 
 // Accepted says which answer needs no decoding.
 var Accepted = accepted
+
+// Ask is where a pull for the next message of q goes, or that of partition 0, and the pull.
+func Ask(q backend.Queue, keyed bool) (subject, text string) {
+	of := q.(*queue)
+	subject = "$JS.API.CONSUMER.MSG.NEXT." + of.messages.CachedInfo().Config.Name + "."
+	if keyed {
+		return subject + partitionName(0), `{"batch": 1, "expires": 10000000000, "group": "` + group + `"}`
+	}
+	return subject + consumer, `{"batch": 1, "expires": 10000000000}`
+}

@@ -192,14 +192,13 @@ func (q *queue) delivered(ctx context.Context) (pending, again int, err error) {
 // term of that client waits until no client has the consumer.
 type pinned struct {
 	*receiver
-	name string // of the consumer
 
 	mu   sync.Mutex
 	term string // the term of the last delivery; "" if it has ended since
 }
 
 func (q *queue) pinned(from jetstream.Stream, consumer string, lease time.Duration) *pinned {
-	p := &pinned{receiver: q.receive(from, consumer, lease), name: consumer}
+	p := &pinned{receiver: q.receive(from, consumer, lease)}
 	p.seen = p.setTerm
 	return p
 }
@@ -234,7 +233,11 @@ func (p *pinned) pull(ctx context.Context, ask request, take func(backend.Delive
 
 func (p *pinned) Release(ctx context.Context) error {
 	p.setTerm("")
-	return failed(p.from.UnpinConsumer(ctx, p.name, group))
+	err := p.from.UnpinConsumer(ctx, p.name, group)
+	p.receiver.mu.Lock()
+	defer p.receiver.mu.Unlock()
+	p.endTerm()
+	return failed(err)
 }
 
 // partition implements [backend.Partition].

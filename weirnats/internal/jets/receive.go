@@ -33,6 +33,9 @@ const (
 // has all messages delivered again.
 const mostAgain = 9 * 365 * 24 * time.Hour
 
+// mostSwept is how many messages one pull of sweep asks for at most.
+const mostSwept = 64
+
 // answerTime is how much longer than it was asked to the server may take.
 const answerTime = 2 * time.Second
 
@@ -47,23 +50,29 @@ var (
 type receiver struct {
 	of    *queue
 	from  jetstream.Stream
+	name  string // of the consumer
 	next  string // the subject of the API to which pulls go
 	lease time.Duration
 	bare  bool              // messages that go back leave no record
 	seen  func(term string) // gets the term of each delivery of a partition; otherwise nil
 	late  sync.WaitGroup
 
-	mu     sync.Mutex
-	free   []*line
-	busy   map[*line]bool
-	ending []*line
-	closed bool
-	last   string // the subject to which the last acknowledgement went
+	mu       sync.Mutex
+	free     []*line
+	busy     map[*line]bool
+	awaiting map[*line]*time.Timer // the lines that have no pull, and wait for the server's answer; they are drained then, or when the timer ends
+	ending   []*line
+	closed   bool
+	last     string // the subject to which the last acknowledgement went
+	unmet    int    // how many lines were drained that a delivery may have been on its way to
 }
 
 // line is a subscription to which the server sends what one pull asks for. A message does not say which pull
 // it answers. So a line whose pull has ended without the server's answer serves no other pull: what still
 // arrives there goes back.
+//
+// A message on its way to a line that is drained meets no process. So if the server is about to answer a pull
+// that has ended, the line waits for that: see retire.
 type line struct {
 	of    *receiver
 	inbox string
@@ -76,6 +85,7 @@ type line struct {
 	heard time.Time // when the last message came; zero before
 	epoch uint64    // the epoch of the connection, or of the connection before
 	on    uint64    // the epoch of the connection, or unsent
+	ask   request
 	left  int
 	take  func(backend.Delivery) bool // nil if no pull is under way
 	done  chan error                  // capacity 1
@@ -92,9 +102,12 @@ func (q *queue) receive(from jetstream.Stream, consumer string, lease time.Durat
 	r := &receiver{
 		of:    q,
 		from:  from,
+		name:  consumer,
 		next:  "$JS.API.CONSUMER.MSG.NEXT." + from.CachedInfo().Config.Name + "." + consumer,
 		lease: lease,
 		busy:  make(map[*line]bool),
+
+		awaiting: make(map[*line]*time.Timer),
 	}
 	q.conn.mu.Lock()
 	defer q.conn.mu.Unlock()
@@ -154,7 +167,7 @@ func (r *receiver) pull(ctx context.Context, ask request, take func(backend.Deli
 	if err != nil {
 		return failed(err)
 	}
-	if !r.begin(l, ask.Batch, take) {
+	if !r.begin(l, ask, take) {
 		return errEnded
 	}
 	if err := r.of.conn.nats.PublishRequest(r.next, l.inbox, text); err != nil {
@@ -186,7 +199,7 @@ func (r *receiver) silence(l *line) time.Duration {
 }
 
 // begin begins a pull on a line. It reports false if the receiver is closed.
-func (r *receiver) begin(l *line, n int, take func(backend.Delivery) bool) bool {
+func (r *receiver) begin(l *line, ask request, take func(backend.Delivery) bool) bool {
 	epoch, connected := r.of.conn.epoch()
 	on := epoch
 	if !connected {
@@ -198,7 +211,7 @@ func (r *receiver) begin(l *line, n int, take func(backend.Delivery) bool) bool 
 		l.drain()
 		return false
 	}
-	l.sent, l.epoch, l.on, l.left, l.take = time.Now(), epoch, on, n, take
+	l.sent, l.epoch, l.on, l.ask, l.left, l.take = time.Now(), epoch, on, ask, ask.Batch, take
 	r.busy[l] = true
 	return true
 }
@@ -218,22 +231,47 @@ func (r *receiver) give(l *line, err error, answered bool) error {
 	switch {
 	case r.closed:
 		if !l.retired {
-			r.retire(l)
+			r.retire(l, answered || errors.Is(err, errNoAnswer))
 		}
 	case answered && err == nil:
 		r.free = append(r.free, l)
 	default:
-		r.retire(l)
+		r.retire(l, answered || errors.Is(err, errNoAnswer))
 	}
 	return err
 }
 
-// retire ends a line. The mutex is held.
-func (r *receiver) retire(l *line) {
+// retire ends a line. over says that no answer to its pull is to be expected. The mutex is held.
+//
+// The server answers a pull that does not wait. And what a client with a term asks for ends when the term does:
+// see Release. The server may hold any other pull for long, so its line is drained at once. Then sweep finds the
+// message that has met no process.
+func (r *receiver) retire(l *line, over bool) {
 	l.take, l.retired = nil, true
 	delete(r.busy, l)
 	r.ending = append(slices.DeleteFunc(r.ending, (*line).hasEnded), l)
-	l.drain()
+	switch {
+	case over || l.on == unsent:
+		l.drain()
+	case l.ask.NoWait || l.ask.Term != "":
+		r.awaiting[l] = time.AfterFunc(answerTime, func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			l.answered()
+		})
+	default:
+		r.unmet++
+		l.drain()
+	}
+}
+
+// answered ends the wait of a line for the server's answer, if it waits. The mutex is held.
+func (l *line) answered() {
+	if timer := l.of.awaiting[l]; timer != nil {
+		timer.Stop()
+		delete(l.of.awaiting, l)
+		l.drain()
+	}
 }
 
 func (l *line) hasEnded() bool {
@@ -247,7 +285,7 @@ func (l *line) hasEnded() bool {
 
 // drain ends the subscription when all that was sent to it has arrived. The server gives a message that meets
 // no subscription to another pull. It takes that delivery back from its count, except the first one of a
-// message (nats-server 2.15.2, decDeliveryCount): then the message looks as if a process had ended with it.
+// message (nats-server 2.15.2, decDeliveryCount): then the message looks as if a process had ended with it. See met.
 func (l *line) drain() {
 	if err := l.sub.Drain(); err != nil { // the connection is closed
 		l.end("")
@@ -261,6 +299,11 @@ func (r *receiver) interrupt(epoch uint64) {
 	for l := range r.busy {
 		if l.on < epoch {
 			l.finish(errInterrupted)
+		}
+	}
+	for l := range r.awaiting {
+		if l.on < epoch {
+			l.answered()
 		}
 	}
 }
@@ -284,6 +327,7 @@ func (l *line) finish(err error) {
 		delete(l.of.busy, l)
 		l.done <- err
 	}
+	l.answered()
 }
 
 // arrive is called for each message from the server, one after the other.
@@ -318,7 +362,7 @@ func (l *line) arrive(m *nats.Msg) {
 	if err != nil {
 		return // the message is not from a consumer: no lease is lost
 	}
-	d := &delivery{of: r, subject: m.Subject, to: m.Reply, meta: meta, content: r.of.message(m.Header, m.Data, meta.Timestamp), sent: l.sent}
+	d := &delivery{of: r, subject: m.Subject, to: m.Reply, meta: meta, content: r.of.message(m.Header, m.Data, meta.Timestamp), sent: l.sent, came: l.heard}
 	d.epoch.Store(l.epoch)
 	if r.seen != nil {
 		d.term = m.Header.Get(termHeader)
@@ -342,11 +386,12 @@ func (r *receiver) Close(ctx context.Context) error {
 	r.closed = true
 	for l := range r.busy { // pulls whose callers have not seen yet that they must end
 		l.finish(errEnded)
-		r.retire(l)
+		r.retire(l, false)
 	}
 	for _, l := range r.free {
-		r.retire(l)
+		r.retire(l, true)
 	}
+	r.endTerm()
 	ending, last := r.ending, r.last
 	r.free, r.ending = nil, nil
 	r.mu.Unlock()
@@ -358,6 +403,7 @@ func (r *receiver) Close(ctx context.Context) error {
 		}
 	}
 	r.late.Wait()
+	r.sweep(ctx)
 	if last == "" {
 		return nil
 	}
@@ -365,6 +411,41 @@ func (r *receiver) Close(ctx context.Context) error {
 	// processed everything before. The request has no effect on a message that is acknowledged.
 	_, err := conn.nats.RequestWithContext(ctx, last, []byte("+WPI"))
 	return err
+}
+
+// endTerm ends the waits of lines whose pulls had a term that has ended. The mutex is held.
+func (r *receiver) endTerm() {
+	for l := range r.awaiting {
+		if l.ask.Term != "" {
+			l.answered()
+		}
+	}
+}
+
+// sweep gives back messages that may have been on their way to lines when these were drained. They have met no
+// process, which is known only while they are young: see met. And if no other process asks for them, a server that
+// starts again would deliver them only when their lease is over. The server delivers them before others.
+//
+// The second pull is for a message that the server was about to send when it got the first one: it answers that
+// pull after it has seen that the message met no subscription.
+//
+// sweep is not for partitions. There such a message has also given the partition to the pull that has ended, and
+// comes to nobody else before that term is over.
+func (r *receiver) sweep(ctx context.Context) {
+	if _, connected := r.of.conn.epoch(); r.unmet == 0 || r.seen != nil || !connected {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	s := r.of.receive(r.from, r.name, r.lease)
+	defer s.Close(ctx) //nolint:errcheck // what does not go back now goes back after the lease
+	found := false
+	for range 2 {
+		err := s.Pull(ctx, min(r.unmet, mostSwept), 0, func(backend.Delivery) bool { found = true; return false })
+		if err != nil || found {
+			return
+		}
+	}
 }
 
 // delivery implements [backend.Delivery].
@@ -375,6 +456,7 @@ type delivery struct {
 	meta    *nats.MsgMetadata
 	content *backend.Message
 	sent    time.Time
+	came    time.Time     // when this process got it
 	epoch   atomic.Uint64 // the epoch of the connection on which the message was last known to have its number
 	term    string        // the term of a partition
 	kept    uint64        // the record's number in its stream; 0 if none is known
@@ -408,10 +490,51 @@ func nameOf(number uint64, put time.Time) string {
 func (d *delivery) Record(ctx context.Context) (*backend.Record, error) {
 	epoch, _ := d.of.of.conn.epoch()
 	r, kept, err := d.of.of.record(ctx, d.name())
-	if err == nil && kept > 0 {
+	switch {
+	case err != nil:
+		return nil, err
+	case kept > 0:
 		d.kept, d.keptOn = kept, epoch
+		return r, nil
+	case d.Count() != 2:
+		return r, nil
+	}
+	met, err := d.met(ctx)
+	if met || err != nil {
+		return r, err
+	}
+	r.Returned = 1
+	if backend.Holds(d.sent, time.Now(), d.of.lease) { // otherwise the next delivery may have another record
+		err = d.Keep(ctx, r)
 	}
 	return r, err
+}
+
+// met reports whether the first delivery of a message, which has no record, may have met a process. This is the
+// second delivery.
+//
+// If the first delivery met no subscription (see drain), the server counted it, and sent the message to the next
+// pull at once. Otherwise the message could come again only in two ways. Either its lease ran out, which takes a
+// lease from when the message was put. Or the process gave the message back, and then there is a record. So a
+// message without one that is younger than its lease, by the clock of the server that measures both, has met no
+// process. A server that starts again reads from its files when leases began, in whole seconds. And the servers of a
+// cluster have a clock each. Therefore met takes only messages for new that are younger than half a lease, and by
+// more than a second.
+func (d *delivery) met(ctx context.Context) (bool, error) {
+	since := time.Since(d.came)
+	var now time.Time
+	err := d.of.of.ask(ctx, func(ctx context.Context) error {
+		info, err := d.of.from.Info(ctx)
+		if err == nil {
+			now = info.TimeStamp
+		}
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	age := now.Sub(d.meta.Timestamp) - since
+	return age < 0 || age >= min(d.of.lease/2, d.of.lease-time.Second), nil // age < 0: the clock was set back
 }
 
 func (d *delivery) Extend(ctx context.Context) error { return d.confirm(ctx, "+WPI") }
