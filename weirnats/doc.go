@@ -79,7 +79,8 @@
 // ends Serve, another process gets the partition at once. Another process also gets it after its owner has
 // asked for no messages for a third of the lease, from 1 to 10 s. That happens when the owner was killed, or
 // its pool has no place. The new owner gets the messages that have not begun, too. A message that was with a
-// process that was killed, or that lost its connection, holds up its key until its lease ends.
+// process that was killed, or that lost its connection, holds up its key until its lease ends. Messages that
+// waited there behind others of their key lose no try by that, if they come before these are done.
 //
 // A process may hold more messages of a queue than it has places: those that wait behind others of their key,
 // and those between two tries. It renews the leases of all of them, and holds at most 32 messages of a

@@ -124,8 +124,20 @@ func (s *server) arrive(p *partition, d backend.Delivery, turn backend.Turn) boo
 	p.bytes += len(m.Data)
 	delete(p.away, d.Sequence())
 	l.insert(t)
+	l.compare(t)
 	s.advance(l)
 	return true
+}
+
+// compare notes which messages of the line are behind others, now that t has come. While an earlier message of
+// its key is not done, a message has not begun in any process: the deliveries before this one count for nothing.
+// The mutex is held.
+func (l *line) compare(t *task) {
+	seq := t.delivery.Sequence()
+	t.behind = l.running != nil && l.running.delivery.Sequence() < seq || l.waiting[0] != t
+	for _, other := range l.waiting {
+		other.behind = other.behind || other.delivery.Sequence() > seq && other.record == nil
+	}
 }
 
 func (l *line) insert(t *task) {
@@ -180,7 +192,7 @@ func (s *server) startable(l *line) bool {
 
 // lookUp reads the record of a message that waits in a line.
 func (s *server) lookUp(t *task) {
-	r, err := s.readRecord(s.pulls, s.pulls, t.delivery)
+	r, err := s.readRecord(s.pulls, s.pulls, t)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	close(t.looked)

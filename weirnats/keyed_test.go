@@ -217,6 +217,49 @@ func TestADeadHolderHoldsUpItsKeysForALease(t *testing.T) {
 	}, weirnats.Partitions(1))
 }
 
+// Messages that wait behind others of their key as their process is killed have not been tried, and become no dead letters. The first of a key may have been. The leases of the first ones
+// may end last.
+func TestWhatWaitsBehindItsKeyLosesNoTry(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		inBubble(t, 4, func(b *bench) {
+			b.putKeys("a1", "b1", "a2", "a3", "c1")
+			for range 3 { // processes that are killed
+				pass(2 * lease)
+				from, err := b.mem.Partition(0)
+				noError(b, err)
+				n := 0
+				noError(b, from.Pull(b.Context(), 4, 0, func(d backend.Delivery, _ backend.Turn) bool {
+					n++
+					if late && string(d.Message().Data) == `"a1"` {
+						time.AfterFunc(time.Second, func() { noError(b, d.Extend(b.Context())) })
+					}
+					return true
+				}))
+				equal(b, "deliveries", n, 4)
+			}
+			pass(lease - time.Second)
+			begin := time.Now()
+			b.mem.Fault(func(call string) error { // the first of a key is here for longer than the others take to come
+				if call == "bury" && time.Since(begin) < 10*time.Second {
+					return io.EOF
+				}
+				return nil
+			})
+			var tries list[string]
+			stop := b.serve(func(ctx context.Context, v string) error {
+				tries.add(fmt.Sprint(v, ".", weirnats.Attempt(ctx).Number))
+				return nil
+			})
+			pass(2 * time.Minute)
+			noError(b, stop())
+			all := tries.take()
+			slices.Sort(all)
+			equal(b, "tries", strings.Join(all, " "), "a2.1 a3.1 c1.1")
+			equal(b, "dead letters", len(b.dead()), 2)
+		}, weirnats.Partitions(1), weirnats.Retry(weir.Retry(weir.RetryPolicy{Tries: 1})))
+	}
+}
+
 // A process without a free place leaves partitions to one that has some, with what it has not begun.
 func TestABusyProcessLeavesItsPartitions(t *testing.T) {
 	inBubble(t, 2, func(b *bench) {

@@ -40,6 +40,7 @@ type task struct {
 	lost     bool          // its lease ran out
 	limited  bool          // the try has run for too long
 	drained  bool          // its context was cancelled because Serve ends
+	behind   bool          // when it came, an earlier message of its key was not done: no try has begun before
 	looked   chan struct{} // closed when the look-up of its record has ended; nil if there was none
 	due      time.Time     // no try may begin before
 	timer    *time.Timer   // set to due; nil if none is

@@ -131,7 +131,7 @@ func (s *server) prepare(ctx context.Context, t *task) (ready bool, err error) {
 	case t.delivery.Count() == 1 && begun == 0:
 		t.record = new(backend.Record)
 	default:
-		if t.record, err = s.readRecord(s.base, ctx, t.delivery); err != nil {
+		if t.record, err = s.readRecord(s.base, ctx, t); err != nil {
 			t.record = nil
 			if s.pulls.Err() != nil {
 				s.giveBack(t)
@@ -189,9 +189,9 @@ func (s *server) prepare(ctx context.Context, t *task) (ready bool, err error) {
 
 // readRecord reads the record of a message. It makes calls with ctx, while the lease of the message is
 // renewed, until one succeeds or end is done.
-func (s *server) readRecord(ctx, end context.Context, d backend.Delivery) (*backend.Record, error) {
+func (s *server) readRecord(ctx, end context.Context, t *task) (*backend.Record, error) {
 	for {
-		r, err := d.Record(ctx)
+		r, err := s.recordOf(ctx, t)
 		if err == nil {
 			return r, nil
 		}
@@ -203,6 +203,18 @@ func (s *server) readRecord(ctx, end context.Context, d backend.Delivery) (*back
 			return nil, err
 		}
 	}
+}
+
+// recordOf reads the record of a message once. If the message was behind another one of its key, no delivery
+// before this one was a try.
+func (s *server) recordOf(ctx context.Context, t *task) (*backend.Record, error) {
+	r, err := t.delivery.Record(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil && t.behind {
+		r.Returned = max(r.Returned, t.delivery.Count()-1)
+	}
+	return r, err
 }
 
 // isolate makes sure that a message runs alone that was with two processes in a row when they ended, because
@@ -469,7 +481,7 @@ func (s *server) begun(t *task) int {
 // begins notes that a try begins, for the next process, if the number of deliveries does not tell it, or if
 // the server may end with this process. It reports false if the try must not begin.
 func (s *server) begins(t *task) bool {
-	if t.line != nil && t.try.Number > t.delivery.Count()-t.record.Returned {
+	if again := t.delivery.Count() > 1; t.line != nil && (t.try.Number > t.delivery.Count()-t.record.Returned || again && t.behind) {
 		t.record.Begun = t.try.Number
 		ctx, cancel := s.within(s.queue.options.lease)
 		defer cancel()
@@ -573,7 +585,7 @@ func (s *server) giveBack(t *task) {
 		case t.delivery.Count() == 1:
 			t.record = new(backend.Record)
 		default:
-			if t.record, err = t.delivery.Record(ctx); err != nil {
+			if t.record, err = s.recordOf(ctx, t); err != nil {
 				t.record = nil
 				return err
 			}
