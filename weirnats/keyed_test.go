@@ -287,6 +287,34 @@ func TestABusyProcessLeavesItsPartitions(t *testing.T) {
 	}, weirnats.Partitions(4))
 }
 
+// What a busy process leaves comes at once also if the server starts again just then, and not when its old lease ends.
+func TestWhatABusyProcessLeavesComesAtOnceAfterARestart(t *testing.T) {
+	inBubble(t, 8, func(b *bench) {
+		hold := make(chan struct{})
+		stop := b.serve(func(context.Context, string) error { <-hold; return nil })
+		b.putKeys("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l") // eight run, four wait
+		pass(time.Second)
+		pull := func(most int, wait time.Duration) (n int) {
+			from, err := b.mem.Partition(0)
+			if err == nil {
+				err = from.Pull(b.Context(), most, wait, func(backend.Delivery, backend.Turn) bool { n++; return true })
+			}
+			if err != nil {
+				b.Error(err)
+			}
+			return n
+		}
+		before := pull(1, lease)
+		synctest.Wait()
+		b.mem.Restart()
+		after := pull(3, time.Second)
+		close(hold)
+		noError(b, stop())
+		equal(b, "messages that another process gets", before, 1)
+		equal(b, "messages that it gets after a restart", after, 3)
+	}, weirnats.Partitions(1))
+}
+
 // That holds for a single message too, for which a process has room but no place.
 func TestABusyProcessLeavesALoneMessage(t *testing.T) {
 	inBubble(t, 8, func(b *bench) {

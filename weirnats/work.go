@@ -601,7 +601,7 @@ func (s *server) giveBack(t *task) {
 			return err
 		}
 		s.isNoTry(t)
-		return s.handBack(ctx, t, 0)
+		return s.handBack(ctx, t, backend.Soon)
 	})
 }
 

@@ -222,8 +222,10 @@ type Delivery interface {
 	Ack(ctx context.Context, confirm bool) error
 	// GiveBack keeps the record, unless it is nil, and ends the lease. The message is delivered again after
 	// wait. A server keeps in its file when that is, but not that it is at once: if it starts again after a
-	// call with a wait of 0, the message may come only when its lease would have ended. So a process that may
-	// end next, and its server with it, gives messages back with a wait of Soon.
+	// call with a wait of 0, the message may come only when its lease would have ended. So a process gives
+	// messages back with a wait of Soon if it may end next, and its server with it, or if the message has not
+	// been tried. With a wait of 0 a message comes also while others go back all the time: for each that goes
+	// back with a wait, a server waits another 10 ms before it looks which messages are due.
 	GiveBack(ctx context.Context, r *Record, wait time.Duration) error
 	// Bury makes a dead letter of the message, unless there is one already, and removes the message.
 	Bury(ctx context.Context, r *Record, tries int) error

@@ -40,6 +40,7 @@ type item struct {
 	count  int
 	record *backend.Record
 	due    time.Time // when it becomes ready, if it is not
+	lease  time.Time // when its lease would have ended, if it went back to come at once, and has not come since
 	ready  bool
 	leased bool
 	in     *list // the list to which the item belongs
@@ -121,6 +122,10 @@ func (q *Queue) Restart() {
 	kept := make(map[string]bool)
 	for _, i := range q.messages {
 		kept[i.DedupID] = true
+		if !i.lease.IsZero() {
+			i.in.ready = slices.DeleteFunc(i.in.ready, func(r *item) bool { return r == i })
+			i.ready, i.due, i.lease = false, i.lease, time.Time{}
+		}
 	}
 	maps.DeleteFunc(q.ids, func(id string, _ time.Time) bool { return !kept[id] })
 	maps.DeleteFunc(q.later.ids, func(id string, _ time.Time) bool {
@@ -297,7 +302,7 @@ func (q *Queue) deliver(from *list, sent, now time.Time, take func(backend.Deliv
 	i := from.ready[0]
 	from.ready = from.ready[1:]
 	i.count++
-	i.ready, i.leased, i.due = false, true, now.Add(q.settings.Lease)
+	i.ready, i.leased, i.due, i.lease = false, true, now.Add(q.settings.Lease), time.Time{}
 	d := &delivery{q: q, item: i, content: i.Message, count: i.count, more: len(from.ready) > 0, sent: sent}
 	q.mu.Unlock()
 	taken := take(d)
@@ -403,6 +408,9 @@ func (d *delivery) GiveBack(ctx context.Context, r *backend.Record, wait time.Du
 			d.keep(r)
 		}
 		if !d.item.ready {
+			if wait == 0 {
+				d.item.lease = d.item.due
+			}
 			d.item.due, d.item.leased = time.Now().Add(wait), false
 			d.q.notify()
 		}
