@@ -81,6 +81,8 @@ type Conn struct {
 	mu        sync.Mutex
 	receivers map[*receiver]bool
 	calls     map[*pending]bool
+	made      uint64    // the epoch of a connection
+	madeAt    time.Time // a time when that connection was there
 }
 
 // pending is a call to the server that is under way.
@@ -104,6 +106,9 @@ func Connect(connect func(opts ...nats.Option) (*nats.Conn, error)) (*Conn, erro
 		nats.DisconnectErrHandler(func(n *nats.Conn, _ error) { c.lost(n) }),
 		nats.ReconnectHandler(c.again),
 	)
+	if err == nil {
+		c.isMade(0)
+	}
 	return c, err
 }
 
@@ -134,12 +139,35 @@ func (c *Conn) lost(n *nats.Conn) {
 // again is called when there is a connection again, on which the client has sent what was asked for before.
 func (c *Conn) again(n *nats.Conn) {
 	now, _ := epoch(n)
+	c.isMade(now)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for r := range c.receivers {
 		r.interrupt(now)
 		r.sent(now)
 	}
+}
+
+// isMade notes when a connection is first known to be there.
+func (c *Conn) isMade(epoch uint64) {
+	now := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.madeAt.IsZero() || epoch > c.made {
+		c.made, c.madeAt = epoch, now
+	}
+}
+
+// age returns for how long, at the time now, the connection has been there that is there still, as far as that
+// is known.
+func (c *Conn) age(now time.Time) time.Duration {
+	epoch, connected := c.epoch()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !connected || epoch != c.made {
+		return 0
+	}
+	return now.Sub(c.madeAt)
 }
 
 // epoch returns how often the connection was made again, and whether it is there. A new connection counts

@@ -517,9 +517,13 @@ func (d *delivery) Record(ctx context.Context) (*backend.Record, error) {
 // pull at once. Otherwise the message could come again only in two ways. Either its lease ran out, which takes a
 // lease from when the message was put. Or the process gave the message back, and then there is a record. So a
 // message without one that is younger than its lease, by the clock of the server that measures both, has met no
-// process. A server that starts again reads from its files when leases began, in whole seconds. And the servers of a
-// cluster have a clock each. Therefore met takes only messages for new that are younger than half a lease, and by
-// more than a second.
+// process.
+//
+// A server that starts again may deliver messages early. It reads from its files when leases began, in whole
+// seconds. And before an embedded server starts, package check has messages delivered again that were done, if they
+// are still there. So the message must be younger than the connection. In a cluster, another server may have started
+// again, and each has a clock of its own. So the message must also be younger than half a lease, and by more than a
+// second.
 func (d *delivery) met(ctx context.Context) (bool, error) {
 	since := time.Since(d.came)
 	var now time.Time
@@ -534,7 +538,8 @@ func (d *delivery) met(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	age := now.Sub(d.meta.Timestamp) - since
-	return age < 0 || age >= min(d.of.lease/2, d.of.lease-time.Second), nil // age < 0: the clock was set back
+	most := min(d.of.lease/2, d.of.lease-time.Second, d.of.of.conn.age(d.came))
+	return age < 0 || age >= most, nil // age < 0: the clock was set back
 }
 
 func (d *delivery) Extend(ctx context.Context) error { return d.confirm(ctx, "+WPI") }
