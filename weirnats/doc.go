@@ -115,11 +115,12 @@
 // return a [*DamagedError] if a file is damaged. Only the end of what was being written when the power failed
 // is dropped, as [Durability] says. Damage that removes whole messages from the end of a file cannot be seen.
 //
-// A message in flight when the connection to a server breaks is delivered again after the lease, and counts
-// as tried. One that the server sends just as Serve ends comes again at once, and does not count. But it may
-// count if the connection is lost then, if the [Lease] is shorter than some seconds, or if it has a key and the
-// process has had no message of its partition, and no other process was connected that serves the queue. A message whose next try is due at once comes only after the
-// lease if the server ends just then, unless Serve was about to end.
+// A message in flight when the connection to a server breaks is delivered again after the lease, and
+// counts as tried. One that the server sends just as Serve ends comes again at once, and does not count.
+// But it may count if the connection is lost then, or if the [Lease] is shorter than some seconds. It may
+// also count if it has a key, its process has had no message of its partition, and no other process serves
+// the queue. A message whose next try is due at once comes only after the lease if the server ends just
+// then, unless Serve was about to end.
 //
 // Some messages for later may be called with twice if the server ends while they become due or are moved into
 // the queue, and starts again after more than the [Window]; with a Window below 10 s also if a process ends

@@ -60,7 +60,7 @@ type receiver struct {
 	mu       sync.Mutex
 	free     []*line
 	busy     map[*line]bool
-	awaiting map[*line]*time.Timer // the lines that have no pull, and wait for the server's answer; they are drained then, or when the timer ends
+	awaiting map[*line]*time.Timer // the lines that are drained when the server answers, or the timer ends
 	ending   []*line
 	closed   bool
 	last     string // the subject to which the last acknowledgement went
@@ -430,7 +430,7 @@ func (r *receiver) endTerm() {
 // pull after it has seen that the message met no subscription.
 //
 // sweep is not for partitions. There such a message has also given the partition to the pull that has ended, and
-// comes to nobody else before that term is over.
+// comes to no other process before that term is over.
 func (r *receiver) sweep(ctx context.Context) {
 	if _, connected := r.of.conn.epoch(); r.unmet == 0 || r.seen != nil || !connected {
 		return
