@@ -47,7 +47,8 @@
 //
 // Messages without a [Key] start in the order in which they were put, as far as places allow, but no order is
 // promised. A message that has failed, or was put for later, comes when its time has come: not before it by
-// the server's clock, and mostly within half a second after it. A message with a key that was put for later
+// the server's clock, and mostly within half a second after it; while hundreds of messages a second fail, some
+// seconds after it. A message with a key that was put for later
 // takes its place in the order of its key when its time has come. Those of a key may change places if their
 // times are within half a second, if they come while the queue is full, or if a process ends or loses the
 // server as it moves the first of them. What came due while the server was away comes in the order in which it
