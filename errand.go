@@ -55,7 +55,7 @@ func (e *errand) submit(ctx context.Context) (err error) {
 		case w.Stays && e.void():
 			p.core.engine.WaitsOn(w)
 			e.outcome(w, nil, ctx.Done())
-		case kin && err == nil && p.core.engine.Lingers(nil, &s.waiter, w):
+		case kin && err == nil && e.void() && p.core.engine.Lingers(nil, &s.waiter, w):
 			s.until(e.done, ctx.Done())
 		}
 	})

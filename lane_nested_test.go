@@ -288,3 +288,39 @@ func TestGroupsNestedOverFullLanesEnd(t *testing.T) {
 	}
 	sequences(nil)
 }
+
+// All tasks wait, so the place of one that waits for room is lent to a task that waits for it in turn: it must not wait for that place.
+func TestATaskThatFillsALaneDoesNotWaitForOneThatWaitsForIt(t *testing.T) {
+	check.Bubble(t, "full lane", func(t *testing.T) {
+		p := weir.New(2)
+		defer p.Close()
+		l := p.Lane(1, weir.Queue(2))
+		l.Pause()
+		end := make(chan struct{})
+		go func() {
+			check.OK(t, p.Do(t.Context(), func(ctx context.Context) error {
+				ctx, cancel := context.WithCancel(ctx)
+				time.AfterFunc(2*time.Second, cancel) // which makes room for one
+				g := l.Group(ctx)
+				g.Go(succeed)
+				check.Error(t, g.Wait(), context.Canceled)
+				<-end
+				return nil
+			}))
+		}()
+		time.Sleep(time.Second / 2)
+		check.OK(t, p.Do(t.Context(), func(ctx context.Context) error {
+			f := weir.Async(ctx, p, func(ctx context.Context) (int, error) {
+				g := l.Group(ctx)
+				g.Go(succeed)
+				g.Go(succeed)
+				return 1, nil
+			})
+			weir.Blocking(ctx, func() { time.Sleep(time.Second) })
+			_, err := f.Get(ctx)
+			return err
+		}))
+		close(end)
+		l.Resume()
+	})
+}

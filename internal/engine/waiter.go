@@ -551,12 +551,13 @@ func (e *Engine) Crowded(s *Subtasks, a *Waiter, w *Worker) bool {
 }
 
 // Lingers goes on with the wait of a, whose task has handed over a task of another engine of the family, until no place that it has lent is lent any
-// more, it may have another one, or a task of s, if that is not nil, is over. w is the Wakeup of that wait. Lingers reports false if no place is lent.
+// more, it may have another one, or a task of s, if that is not nil, is over. w is the Wakeup of that wait. Lingers reports false if no place is lent,
+// or none to a task of s: one to which a place is lent as all tasks wait may wait for the task of a in turn.
 func (e *Engine) Lingers(s *Subtasks, a *Waiter, w *Wakeup) bool {
 	e.mu.Lock()
 	defer e.unlock()
 	x := a.lender()
-	if x == nil {
+	if x == nil || s != nil && !a.worker.lendsTo(s) {
 		return false
 	}
 	if w.state.CompareAndSwap(notified, unnotified) {
@@ -567,6 +568,23 @@ func (e *Engine) Lingers(s *Subtasks, a *Waiter, w *Wakeup) bool {
 		s.crowded = append(s.crowded, a)
 	}
 	return true
+}
+
+// lendsTo reports whether w, or a worker that carries it, has lent its place to a task of s.
+func (w *Worker) lendsTo(s *Subtasks) bool {
+	for ; w != nil; w = w.carrier {
+		if w.place == nil || w.place.above == nil {
+			continue
+		}
+		u := w.place.above
+		for u.carries != nil {
+			u = u.carries
+		}
+		if u.place != nil && u.place.from == s {
+			return true
+		}
+	}
+	return false
 }
 
 // Held reports whether w has open subtasks that no worker may start now, because the engine is paused. It
