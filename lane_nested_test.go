@@ -2,8 +2,10 @@ package weir_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -323,4 +325,61 @@ func TestATaskThatFillsALaneDoesNotWaitForOneThatWaitsForIt(t *testing.T) {
 		close(end)
 		l.Resume()
 	})
+}
+
+// Several goroutines of a task hand over at once: what one of them waits for may have the place on which another one waits.
+func TestGoroutinesOfATaskThatFillALaneDoNotWaitForEachOther(t *testing.T) {
+	for range check.Scale(100, 20) {
+		check.Bubble(t, "", func(t *testing.T) {
+			p := weir.New(1, weir.Queue(3))
+			defer p.Close()
+			l := p.Lane(weir.Unbounded, weir.Queue(1))
+			group := func(ctx context.Context, p *weir.Pool, first func(context.Context) error, more int) error {
+				g := p.Group(ctx)
+				g.Go(first)
+				for range more {
+					g.Go(succeed)
+				}
+				return g.Wait()
+			}
+			check.OK(t, p.Do(t.Context(), func(ctx context.Context) error {
+				return group(ctx, p, func(ctx context.Context) error {
+					return group(ctx, p, func(ctx context.Context) error {
+						var wg sync.WaitGroup
+						wg.Go(func() { check.OK(t, errors.Join(group(ctx, l, succeed, 0), l.Go(ctx, succeed))) })
+						wg.Go(func() { check.OK(t, group(ctx, l, succeed, 0)) })
+						wg.Go(func() { check.OK(t, l.Go(ctx, succeed)) })
+						wg.Wait()
+						return nil
+					}, 3)
+				}, 0)
+			}))
+		})
+	}
+}
+
+// A member that calls Blocking gives the place of the task that has handed it over back, which then goes on.
+func TestATaskThatFillsALaneGoesOnWhenItsPlaceIsVacant(t *testing.T) {
+	for _, by := range []string{"a group", "Async"} {
+		check.Bubble(t, by, func(t *testing.T) {
+			p := weir.New(1, weir.Queue(0))
+			defer p.Close()
+			l := p.Lane(weir.Unbounded)
+			check.OK(t, l.Do(t.Context(), func(ctx context.Context) error {
+				goesOn := make(chan struct{})
+				member := func(ctx context.Context) error {
+					weir.Blocking(ctx, func() { <-goesOn })
+					return nil
+				}
+				g := p.Group(ctx)
+				if by == "a group" {
+					g.Go(member)
+				} else {
+					weir.Async(ctx, p, func(ctx context.Context) (int, error) { return 0, member(ctx) })
+				}
+				close(goesOn)
+				return g.Wait()
+			}))
+		})
+	}
 }

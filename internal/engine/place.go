@@ -30,7 +30,7 @@ type place struct {
 	from    *Subtasks          // the set that the task was claimed from; nil if none
 	part    *Subtasks          // of a task in GiveUp: the set of subtasks that it belongs to, or nil,
 	single  *Single            // and the Single by which tasks wait for it alone, or nil
-	lingers *Waiter            // goroutines of the task that may go on when it has a place: see unblocked
+	lingers fifo.List[Waiter]  // goroutines of the task that may go on when it has a place: see unblocked
 	waits   int32              // how many goroutines of the task wait
 	blocked int32              // how many goroutines of the task are in GiveUp
 	term    uint32             // how many tasks have ended on this worker while goroutines of them waited
@@ -488,9 +488,7 @@ func (w *Worker) waits() bool {
 func (e *Engine) forsake(w *Worker) {
 	p := w.place
 	p.term++
-	for p.lingers != nil { // such a goroutine needs no place any more
-		e.recallOwn(p.lingers, nil)
-	}
+	e.recallAll(&p.lingers, nil) // such goroutines need no place any more
 	for l := p.awaits.First(); l != nil; l = p.awaits.First() {
 		e.unhost(l.Of())
 	}

@@ -24,13 +24,14 @@ type Subtasks struct {
 	void   func(Task) bool // recognizes the zero task, which stands for a redeemed one; nil if the tasks have no tickets
 
 	// Under Engine.mu.
-	want    Want
-	number  uint64              // see around
-	within  *Subtasks           // the set that the task which waits for this one belongs to
-	busy    fifo.List[Subtasks] // sets within this one that have work for the tasks that wait for this one
-	below   fifo.Link[Subtasks] // in within.busy
-	crowded []*Waiter           // waits for room: they last until few tasks are open
-	waiter  *Waiter             // waiter of the last task that waited for the set
+	want      Want
+	number    uint64              // see around
+	within    *Subtasks           // the set that the task which waits for this one belongs to
+	busy      fifo.List[Subtasks] // sets within this one that have work for the tasks that wait for this one
+	below     fifo.Link[Subtasks] // in within.busy
+	crowded   []*Waiter           // waits for room: they last until few tasks are open
+	lingering fifo.List[Waiter]   // see Lingers
+	waiter    *Waiter             // waiter of the last task that waited for the set
 
 	returns *returnees // subtasks that gave their places up and want to go on; nil while there were none
 
@@ -268,6 +269,7 @@ func (e *Engine) Drop(s *Subtasks) int {
 		e.dry(s)
 	}
 	e.recallCrowd(s, nil)
+	e.recallAll(&s.lingering, nil)
 	e.unlock()
 	return n
 }
@@ -278,7 +280,7 @@ func (e *Engine) recallCrowd(s *Subtasks, by *Worker) {
 	crowd := s.crowded
 	s.crowded = nil
 	for _, a := range crowd {
-		e.recallOwn(a, by)
+		e.recall(a, by)
 	}
 }
 
@@ -306,7 +308,7 @@ func (e *Engine) Overfull(s *Subtasks) bool {
 // goes on when its place is vacant, when another place is free, or when a task of s is over. The same holds for a task
 // of a lane that has its permit there, and whose place in an engine above is lent.
 func (e *Engine) eased(s *Subtasks) {
-	if !e.eases(s) {
+	if len(s.crowded) == 0 || s.open.Load() > int64(e.queue.capacity/2) {
 		return
 	}
 	waiting, free := s.crowded[:0], []*Waiter(nil)
@@ -323,7 +325,7 @@ func (e *Engine) eased(s *Subtasks) {
 	clear(s.crowded[len(waiting):])
 	s.crowded = waiting
 	for _, a := range free { // last: see recallCrowd
-		e.recallOwn(a, nil)
+		e.recall(a, nil)
 	}
 }
 
@@ -335,15 +337,30 @@ func (e *Engine) ends(w *Worker) {
 		return
 	}
 	s := w.place.from
-	if e.eases(s) {
-		e.recallCrowd(s, w)
+	if s.lingering.First() != nil {
+		e.endsFor(s, w)
 	}
+	if len(s.crowded) == 0 || s.open.Load() > int64(e.queue.capacity/2) {
+		return
+	}
+	e.recallCrowd(s, w)
 }
 
-// eases reports whether tasks wait for room in s, and there is enough. Tasks with tickets have their room in the queue, or need none: what those
-// that hand them over wait for is a place, see Lingers.
-func (e *Engine) eases(s *Subtasks) bool {
-	return len(s.crowded) > 0 && (s.void != nil || s.open.Load() <= int64(e.queue.capacity/2))
+// endsFor recalls the waiter that lingers until a task of s, such as that of w, is over: the one whose task has lent its place to the task of w. If
+// that place was passed on, it recalls all, as the tasks that have their places now may wait for theirs.
+func (e *Engine) endsFor(s *Subtasks, w *Worker) {
+	for x := w; x != nil; x = x.carrier {
+		if x.place == nil || x.place.beneath == nil {
+			continue
+		}
+		for l := x.place.beneath.bottom().lingering(); l != nil; l = l.Next() {
+			if l.Of().unblocked.set == s {
+				e.recallOwn(l.Of(), w)
+				return
+			}
+		}
+	}
+	e.recallAll(&s.lingering, w)
 }
 
 // claim takes a task of the oldest listed set that has one.

@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"slices"
-
-	"github.com/64ed045f/weir/internal/fifo"
-)
+import "github.com/64ed045f/weir/internal/fifo"
 
 // Waiter stands for a goroutine of a task during a wait. The place of the task may be lent then; in GiveUp it
 // is free for any task. A Waiter serves one wait at a time.
@@ -26,8 +22,9 @@ type Waiter struct {
 type unblocked struct {
 	engine *Engine // one of these engines, which has the entry in its list
 	link   fifo.Link[Waiter]
-	next   *Waiter   // in place.lingers
-	set    *Subtasks // the set of whose crowd the waiter is by Lingers; nil if there is none
+	own    fifo.Link[Waiter] // in place.lingers
+	set    *Subtasks         // see Lingers; nil if there is none
+	within fifo.Link[Waiter] // in set.lingering
 }
 
 // lender returns the worker of a's task, or the first that carries it, whose place is lent; nil if there is none.
@@ -62,9 +59,9 @@ func (a *Waiter) lendsIn(e *Engine) bool {
 func (a *Waiter) unblocks(e *Engine) {
 	u := a.unblocked
 	if u == nil {
-		p := a.worker.place
-		u = &unblocked{next: p.lingers}
-		a.unblocked, p.lingers = u, a
+		u = new(unblocked)
+		a.unblocked = u
+		a.worker.place.lingers.Append(&u.own, a)
 	} else {
 		u.engine.unblocked.Remove(&u.link)
 		u.engine.touch()
@@ -80,22 +77,26 @@ func (a *Waiter) blocks() {
 	if u == nil {
 		return
 	}
+	a.unblocked = nil
+	a.worker.place.lingers.Remove(&u.own)
 	u.engine.unblocked.Remove(&u.link)
 	u.engine.touch()
-	at := &a.worker.place.lingers
-	for *at != a {
-		at = &(*at).unblocked.next
-	}
-	*at, a.unblocked = u.next, nil
-	if s := u.set; s != nil {
-		s.crowded = slices.DeleteFunc(s.crowded, func(b *Waiter) bool { return a == b })
+	if u.set != nil {
+		u.set.lingering.Remove(&u.within)
 	}
 }
 
 // recallLingering recalls the waiters of w's task that waited for nothing but a place, if none of its places is lent any more.
 func (w *Worker) recallLingering() {
-	for w.place != nil && w.place.lingers != nil && w.lender() == nil {
-		w.engine.recallOwn(w.place.lingers, nil)
+	if w.place != nil && w.place.lingers.First() != nil && w.lender() == nil {
+		w.engine.recallAll(&w.place.lingers, nil)
+	}
+}
+
+// recallAll recalls the waiters of a list, which all wait for nothing but a place.
+func (e *Engine) recallAll(lingering *fifo.List[Waiter], by *Worker) {
+	for l := lingering.First(); l != nil; l = lingering.First() {
+		e.recallOwn(l.Of(), by)
 	}
 }
 
@@ -565,7 +566,7 @@ func (e *Engine) Lingers(s *Subtasks, a *Waiter, w *Wakeup) bool {
 	}
 	a.unblocks(x.engine)
 	if a.unblocked.set = s; s != nil {
-		s.crowded = append(s.crowded, a)
+		s.lingering.Append(&a.unblocked.within, a)
 	}
 	return true
 }
@@ -576,15 +577,27 @@ func (w *Worker) lendsTo(s *Subtasks) bool {
 		if w.place == nil || w.place.above == nil {
 			continue
 		}
-		u := w.place.above
-		for u.carries != nil {
-			u = u.carries
-		}
-		if u.place != nil && u.place.from == s {
+		if u := w.place.above.bottom(); u.place != nil && u.place.from == s {
 			return true
 		}
 	}
 	return false
+}
+
+// bottom returns the worker that runs the task of w: w, or the last one that it carries.
+func (w *Worker) bottom() *Worker {
+	for w.carries != nil {
+		w = w.carries
+	}
+	return w
+}
+
+// lingering returns the first of the waiters of w's task that wait for nothing but a place.
+func (w *Worker) lingering() *fifo.Link[Waiter] {
+	if w.place == nil {
+		return nil
+	}
+	return w.place.lingers.First()
 }
 
 // Held reports whether w has open subtasks that no worker may start now, because the engine is paused. It
