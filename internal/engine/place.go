@@ -106,8 +106,8 @@ func (e *Engine) occupy(w *Worker) {
 	w.lacksNoMore()
 }
 
-// fill lends the place of w, if that is vacant, to work that its task waits for. If there is none, fill ends
-// the task's waits for room, as far as there is room now.
+// fill lends the place of w, if that is vacant, to work that its task waits for. If there is none, goroutines of
+// the task go on that wait for nothing but a place.
 func (e *Engine) fill(w *Worker) {
 	if w == nil || w.place.vacant.Of() == nil {
 		return
@@ -115,12 +115,6 @@ func (e *Engine) fill(w *Worker) {
 	if found, ok := e.claimFor(w); ok {
 		e.lend(w, found)
 		return
-	}
-	for l := w.place.awaits.First(); l != nil && !l.Of().spent && !e.isStopped(); {
-		s := l.Of().subtasks
-		if l = l.Next(); s != nil {
-			e.eased(s) // a submitter that waits for room there may go on in this place
-		}
 	}
 	for u := w; u != nil && w.isVacant(); u = u.carries {
 		u.recallLingering()
