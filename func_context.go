@@ -49,8 +49,8 @@ func (a *argued[T]) release() {
 
 // Go hands arg to the pool's function, with its context, as [Pool.Go] does a task. It blocks while the pool
 // is full, until ctx is done. In a call of the function, or in a task of a lane with the same places, it may
-// block until the call for arg has ended. It returns nil if arg was accepted. Otherwise the function is never called with arg, and the error is
-// [ErrClosed], [ErrFull] as for [Pool.Submit], or the cause of ctx.
+// block until the call for arg has ended. It returns nil if arg was accepted. Otherwise the function is never
+// called with arg, and the error is [ErrClosed], [ErrFull] as for [Pool.Submit], or the cause of ctx.
 //
 // If ctx is done before the function is called with an accepted arg, a [*DroppedError] with arg goes to
 // [OnError]. A panic goes to [OnPanic]. The context that the function gets is the same as for [Pool.Go].

@@ -137,8 +137,9 @@ func (g *Group) makeLimit() {
 //
 // A task that adds tasks to its own group should use TryGo, or the group an [Unbounded] queue and
 // no Limit: if every task waits for room, only a cancellation ends that. A task that adds tasks to
-// a group made from its context lends its place to them while it is blocked; they must not wait for
-// what it does afterwards.
+// a group made from its context lends its place to them while it is blocked, on its own pool or lane or
+// on another with the same places; they must not wait for what it does afterwards, or for a lock that
+// it holds.
 //
 // The call synchronizes before the start of the task.
 func (g *Group) Go(task func(ctx context.Context) error) {
