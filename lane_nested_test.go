@@ -108,6 +108,57 @@ func TestAnOfferThatEndsAnotherWait(t *testing.T) {
 	})
 }
 
+// Work of a lane for which a task of the pool waits, by way of another pool, has lacked the lane's permit, and the place of that task is lent to one that
+// may wait for a lock of it. When the lane has the permit again, but bids in vain for a place, the work gets that place.
+func TestABidTakesAPlaceBackForWhatItsTaskWaitsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, q := weir.New(2), weir.New(3)
+		l := p.Lane(1)
+		lock, first, second := make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+		locks := func() {
+			lock <- struct{}{}
+			<-lock
+		}
+		opened := weir.Async(t.Context(), q, func(context.Context) (int, error) {
+			<-first
+			return 0, nil
+		})
+		holder := weir.Async(t.Context(), l, func(ctx context.Context) (int, error) { // has the permit of the lane
+			_, err := opened.Get(ctx)
+			time.Sleep(time.Second) // which the lane pays for
+			close(second)
+			time.Sleep(time.Second)
+			return 0, err
+		})
+		synctest.Wait()
+		owner := weir.Async(t.Context(), p, func(ctx context.Context) (int, error) {
+			lock <- struct{}{}
+			defer func() { <-lock }()
+			return 0, q.Do(ctx, func(ctx context.Context) error {
+				<-second
+				return l.Do(ctx, succeed)
+			})
+		})
+		synctest.Wait()
+		stranger := weir.Async(t.Context(), q, func(ctx context.Context) (int, error) {
+			f := weir.Async(ctx, p, func(context.Context) (int, error) {
+				locks()
+				return 0, nil
+			})
+			return f.Get(ctx)
+		})
+		synctest.Wait()
+		check.OK(t, p.Submit(locks))
+		close(first)
+		for _, f := range []*weir.Future[int]{holder, owner, stranger} {
+			_, err := f.Get(t.Context())
+			check.OK(t, err)
+		}
+		p.Close()
+		q.Close()
+	})
+}
+
 // A task of a lane waits for work of its pool, or of another lane, by way of tasks that have no place there: of groups with workers of their
 // own, of a stream's source, and of another pool. The lock that it holds meanwhile hangs nothing.
 func TestALockHeldOverAWaitForAnotherLaneByWayOfTasksWithoutAPlaceThere(t *testing.T) {
@@ -379,6 +430,40 @@ func TestATaskThatFillsALaneGoesOnWhenItsPlaceIsVacant(t *testing.T) {
 				}
 				close(goesOn)
 				return g.Wait()
+			}))
+		})
+	}
+}
+
+// The end of the context ends the wait of a task that has filled a lane, though its place is still lent.
+func TestCancelEndsTheWaitOfATaskThatFillsALane(t *testing.T) {
+	for _, by := range []string{"a group", "Async", "Go"} {
+		check.Bubble(t, by, func(t *testing.T) {
+			p := weir.New(1, weir.Queue(0))
+			defer p.Close()
+			l := p.Lane(weir.Unbounded, weir.Queue(0))
+			check.OK(t, p.Do(t.Context(), func(ctx context.Context) error {
+				ctx, cancel := context.WithTimeout(ctx, time.Second)
+				defer cancel()
+				began, end := time.Now(), make(chan struct{})
+				deaf := func(context.Context) error {
+					<-end
+					return nil
+				}
+				g := l.Group(ctx)
+				switch by {
+				case "a group":
+					g.Go(deaf)
+				case "Async":
+					weir.Async(ctx, l, func(ctx context.Context) (int, error) { return 0, deaf(ctx) })
+				case "Go":
+					check.OK(t, l.Go(ctx, deaf))
+				}
+				check.Equal(t, "time that the call took", time.Since(began), time.Second)
+				check.Equal(t, "extra places", p.Stats().Extra, 1)
+				close(end)
+				check.Error(t, g.Wait(), context.DeadlineExceeded)
+				return nil
 			}))
 		})
 	}
