@@ -65,6 +65,13 @@
 // that the first has left behind then gives the place of the next one away. So does one that calls Blocking,
 // or waits, just as its task ends: whichever task the worker runs next, one more than the limit may run meanwhile.
 //
+// # Go
+//
+// [Pool.Go] makes the context of its task from the one that it is given. The context of a request ends with the
+// request, and that of a task with the task: for a task that must outlive them use [context.WithoutCancel]. What
+// that returns refers to the task: where each task hands over the next one for ever, use a context from outside
+// of them all.
+//
 // # Do
 //
 // [Pool.Do] is for work that must stay on its goroutine, such as a request that net/http serves,
@@ -98,6 +105,17 @@
 // with it, and an argument of a [Stateful] likewise, with a value that is opened for the call. Arguments
 // of a [FuncContext] go to its OnError.
 //
+// # Keys
+//
+// A key of a [Keyed] is in use while tasks of it are queued or run, or its [Group] is in use. [OnPanic],
+// [OnError], [OnFull], [CrashOnPanic], [Rate] and [Retry] of the pool apply to tasks with keys, [ExpireAfter] does
+// not. A task between two tries of Retry, or in [Blocking], does not hold up the next one of its key; one that
+// retries by [Retrier.Do] does. Their times are not measured, and [OnSlow] does not see them. [Pools] yields all
+// keys as one pool, and looks at each key in use. Wait of the pool leaves tasks with keys out, as it does tasks of
+// lanes: a [Group] waits for those of a key, a [sync.WaitGroup] of the program for those of all. A task takes
+// 0.1 µs where its key is in use, or few keys are in use at once, and up to 5 µs where thousands come into use
+// one after the other.
+//
 // # Rates
 //
 // Lanes and the keys of a [Keyed] share the [Rate] of their pool, unless they have their own, and have their
@@ -117,6 +135,13 @@
 // the group and the pool have one each, for one of each. A task's error in a group with [KeepGoing] has those of
 // all its tries, otherwise that of the last one. A [Retry] of a group applies to the tasks of [Results], too.
 // Lanes need their own.
+//
+// # Hedged calls
+//
+// A call of [Hedge] that the pool refuses or never starts has failed with [ErrClosed], [ErrFull] or [ErrExpired],
+// and one that ends its goroutine with [ErrGoexit]. Hedge passes on a panic of a call; if it has already returned,
+// or returns something else, the panic goes to [OnPanic], and with [CrashOnPanic] it ends the program. A [Retry]
+// of the pool does not apply to the calls.
 //
 // # Timers
 //

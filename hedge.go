@@ -17,10 +17,8 @@ import (
 // Tail at Scale", 2013.)
 //
 // The contexts of the calls are made from ctx. If all calls fail, Hedge returns their errors in order, as
-// [errors.Join] does; if ctx ends first, the cause of ctx. A call that p refuses or never starts has failed
-// with [ErrClosed], [ErrFull] or [ErrExpired], and one that ends its goroutine with [ErrGoexit]. Hedge passes
-// on a panic of a call; if it has already returned, or returns something else, the panic goes to [OnPanic],
-// and with [CrashOnPanic] it ends the program. A [Retry] of p does not apply to the calls.
+// [errors.Join] does; if ctx ends first, the cause of ctx. The package documentation describes, under Hedged
+// calls, which errors these are, and what becomes of panics.
 //
 // A task that calls Hedge lends its place to the calls until Hedge returns, as a task in [Future.Get] does. The
 // end of the call that succeeded synchronizes before the return of Hedge.

@@ -17,15 +17,10 @@ import (
 // compete for places, each key gets the same run time, however many or long its tasks are. All methods may be
 // called by any number of goroutines at once.
 //
-// Each key that is in use has a lane, see [Pool.Lane]. All keys together count as one lane of the pool, with
-// a share of 1 and a priority of 0. A key takes memory only while tasks of it are queued or run, or its
-// [Group] is in use. Keys are closed together with the lanes of the pool; a Keyed itself need not be closed.
-// [OnPanic], [OnError], [OnFull], [CrashOnPanic], [Rate] and [Retry] of the pool apply to its tasks,
-// [ExpireAfter] does not. A task between two tries of Retry, or in [Blocking], does not hold up the next one of its
-// key; one that retries by [Retrier.Do] does. Their times are not measured, and [OnSlow] does not see them. [Pools] yields all
-// keys as one pool, and looks at each key in use. Wait of the pool leaves them out, as it does tasks of
-// lanes: a [Group] waits for those of a key, a [sync.WaitGroup] of the program for those of all. A task takes 0.1 µs where its key is in use, or few keys are in use at
-// once, and up to 5 µs where thousands come into use one after the other.
+// Each key that is in use has a lane, see [Pool.Lane], and takes memory only then. All keys together count as one
+// lane of the pool, with a share of 1 and a priority of 0. They are closed together with the lanes of the pool; a
+// Keyed itself need not be closed. The package documentation describes, under Keys, which options of the pool
+// apply to the tasks, and what waits for them.
 type Keyed[K comparable] struct {
 	on      *Pool   // whose places the tasks have
 	pool    *Pool   // a lane of it, of which those of the keys are lanes

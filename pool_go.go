@@ -16,12 +16,8 @@ import (
 // [runtime.Goexit]. A panic goes to [OnPanic]. An accepted task does not start once ctx is done, or if
 // [Pool.Shutdown] removes it from the queue: then a [*DroppedError] goes to OnError.
 //
-// The context that task gets is made from ctx, and groups made from it may wait, see promise 9. It is done
-// when ctx is done, when task has ended, or, with the cause ErrClosed, when the context of Shutdown is done.
-// The context of a request ends with the request, and that of a task with the task: for a task that must
-// outlive them use [context.WithoutCancel]. What that returns refers to the task: where each task hands over the
-// next one for ever, use a context from outside of them all.
-//
+// The context that task gets is made from ctx. It is done when ctx is done, when task has ended, or, with the cause ErrClosed, when the
+// context of Shutdown is done. For a task that must outlive a request, or the task that hands it over, use [context.WithoutCancel].
 // The call synchronizes before the start of the task.
 func (p *Pool) Go(ctx context.Context, task func(ctx context.Context) error) error {
 	mustPool(p != nil)

@@ -101,6 +101,9 @@
 // tasks take; and [weir.OnSlow] and the Times of the pool see tasks that take as long as all their calls. For
 // the times of the calls use [Measure].
 //
+// If the pool has a rate, each call is a task that waits in the queue for its turn. For [Reduce], [Range], [Sort]
+// and [SortFunc] only each helper, which makes many calls, takes a turn.
+//
 // Goroutines that par starts have the profiler labels of the caller. In a loop over a source that is not a
 // slice, they have those of the context, by [pprof.WithLabels] or [weir.Label]; so do the tasks of a pool by
 // [weir.Label].

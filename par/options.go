@@ -52,16 +52,14 @@ func Limit(n int) Option {
 // if the pool's limit is higher than [runtime.GOMAXPROCS]. If the pool refuses to run something, the loop or
 // stream fails with [weir.ErrClosed], [weir.ErrFull] or [weir.ErrExpired]. If the context of
 // [weir.Pool.Shutdown] ends while the pool runs a part of the loop or stream, ErrClosed replaces what its
-// calls return. If the pool has a [weir.Rate], each call is a task that waits in the queue for its turn; for
-// [Reduce], [Range], [Sort] and [SortFunc] only each helper, which makes many calls, takes a turn.
+// calls return.
 //
 // A task of the pool may run loops and streams on its own pool, to any depth and with any limit. It must pass
 // them the context that it got itself: with another context it may wait forever. As with [weir.Group.Go], a source
 // must hold no lock over its yields that the methods of the context need.
 //
-// [Range], [Sort] and [SortFunc] need no context, and do not fail if the pool refuses their helpers. Their
-// caller takes part, and does itself what the pool refuses or has no room for. Their helpers are queued like
-// other tasks.
+// [Range], [Sort] and [SortFunc] need no context, and do not fail if the pool refuses their helpers, which are
+// queued like other tasks: their caller takes part, and does itself what the pool refuses or has no room for.
 func On(pool *weir.Pool) Option {
 	must(pool != nil, "pool must not be nil", "nil")
 	return option(func(o *options) { o.pool = pool })

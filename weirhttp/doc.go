@@ -75,6 +75,9 @@
 // with it a connection of [http.Transport]. Unlike MaxConnsPerHost of [http.Transport], a [Transport] bounds
 // requests, of which HTTP/2 has many on one connection. It also bounds how many wait, and for how long.
 //
+// A Transport remembers a host only while requests to it wait or are under way. With Rate it also remembers hosts
+// that have not rested yet; each later request makes it forget some hosts that have.
+//
 // # What net/http does meanwhile
 //
 // net/http gives each request a goroutine, on which the handler runs: only Do hands the request over to

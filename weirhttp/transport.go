@@ -17,9 +17,7 @@ var ErrOverloaded = errors.New("weirhttp: too many requests to one host")
 //	client := &http.Client{Transport: &weirhttp.Transport{PerHost: 8}}
 //
 // Any number of goroutines may use a Transport at once. Its fields must not change then, and it must not be
-// copied. It starts no goroutine, except to watch the context of a request whose body is open. It remembers a
-// host only while requests to it wait or are under way. With Rate it also remembers hosts that have not rested
-// yet; each later request makes it forget some hosts that have.
+// copied. It starts no goroutine, except to watch the context of a request whose body is open.
 //
 // A request is under way, and holds a slot of its host, until the body of its response is closed, or is read
 // to its end or to an error, or until the context of the request ends. If there is no body, it is under way

@@ -58,7 +58,10 @@
 //
 // Serve asks for as many messages as the pool has free places for it. At most one more of its tasks waits in
 // the pool's queue. Other tasks of the pool take turns with those of Serve. To bound or weigh what Serve may
-// take, give it a lane: [weir.Pool.Lane].
+// take, give it a lane: [weir.Pool.Lane]. Serve must not be called by a task that has the pool's last place.
+//
+// What Serve has not finished when it ends goes back to the queue at once. If the server is away then, Serve
+// waits up to 15 s for it.
 //
 // The context of a try has the values of the context of Serve, but not its deadline or cancellation. It is
 // cancelled when the task of the pool has ended. It is also cancelled with the cause of Serve's context after
@@ -129,6 +132,18 @@
 //
 // Messages cannot be put in a transaction of a database: write them to a table there, and Put them from it
 // with an [ID].
+//
+// # Repair
+//
+// To repair a folder for which Open returns a [*DamagedError], replace all its files by those of one copy: they
+// belong together. Without a copy, move the damaged file away, and keep it. Then the queues open, and
+//
+//   - without a file *.blk, the messages in it are lost. Messages of earlier files that were done since may
+//     come again: that they are done was in the lost file too. To bring the file back later, remove the file
+//     index.db next to it. To lose less, cut a copy of the file off at the Offset of the error.
+//   - without a file meta.inf, all messages are there. The next Open of the queue makes the file again, with
+//     the settings that it is called with. Until then OpenAdmin does not find the queue.
+//   - without a file meta.sum, all messages are there, and the file is made again.
 //
 // # Clocks
 //

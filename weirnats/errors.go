@@ -85,17 +85,7 @@ func (e *TooLargeError) Error() string {
 // DamagedError is the error of [Open] and [OpenAdmin] if a file of an embedded server is damaged. The damage
 // is not the unfinished end of what was being written when the power failed, which would be cut off: whole
 // messages follow it, which the server would drop. Nothing has changed then, and no queue of the folder can
-// be opened.
-//
-// To repair the folder, replace all its files by those of one copy: they belong together. Without a copy,
-// move the damaged file away, and keep it. Then the queues open, and
-//
-//   - without a file *.blk, the messages in it are lost. Messages of earlier files that were done since may
-//     come again: that they are done was in the lost file too. To bring the file back later, remove the file
-//     index.db next to it. To lose less, cut a copy of the file off at Offset.
-//   - without a file meta.inf, all messages are there. The next Open of the queue makes the file again, with
-//     the settings that it is called with. Until then OpenAdmin does not find the queue.
-//   - without a file meta.sum, all messages are there, and the file is made again.
+// be opened. The package documentation says, under Repair, what to do.
 type DamagedError struct {
 	// File is the path of the file.
 	File string

@@ -35,11 +35,8 @@ const (
 // calls, in any number of processes, may serve one queue.
 //
 // When ctx is done, Serve asks for no more messages, and lets running tries go on for the [Grace]. It then
-// cancels their contexts with the cause of ctx, and returns nil when they have ended. What it has not
-// finished goes back to the queue at once. If the server is away then, Serve waits up to 15 s for it.
-//
-// Serve must not be called by a task that has the pool's last place. The package documentation describes,
-// under Serving, how Serve shares the pool, and the context and the errors of run.
+// cancels their contexts with the cause of ctx, and returns nil when they have ended. The package documentation
+// describes, under Serving, how Serve shares the pool and ends, and the context and the errors of run.
 //
 // Serve returns [weir.ErrClosed] if the pool is closed, which ends Serve as the end of ctx does; [ErrClosed]
 // if the queue was closed before; [ErrGone] if the queue does not exist any more. While the server does not
