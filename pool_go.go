@@ -16,9 +16,9 @@ import (
 // [runtime.Goexit]. A panic goes to [OnPanic]. An accepted task does not start once ctx is done, or if
 // [Pool.Shutdown] removes it from the queue: then a [*DroppedError] goes to OnError.
 //
-// The context that task gets is made from ctx. It is done when ctx is done, when task has ended, or, with the cause ErrClosed, when the
-// context of Shutdown is done. For a task that must outlive a request, or the task that hands it over, use [context.WithoutCancel].
-// The call synchronizes before the start of the task.
+// The context that task gets is made from ctx. It is done when ctx is done, when task has ended, or, with the
+// cause ErrClosed, when the context of Shutdown is done. For a task that must outlive a request, or the task that
+// hands it over, use [context.WithoutCancel]. The call synchronizes before the start of the task.
 func (p *Pool) Go(ctx context.Context, task func(ctx context.Context) error) error {
 	mustPool(p != nil)
 	mustContext(ctx != nil)
