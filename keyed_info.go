@@ -68,7 +68,7 @@ func (k *observedKeyed[K]) times() Times { return k.base().times() }
 func (k *observedKeyed[K]) longer(d time.Duration) (list []Running) {
 	lanes, _ := k.lanes()
 	for _, l := range lanes {
-		if l.pool.core.engine.HasWorkers() {
+		if !l.pool.core.engine.IsAtRest() { // a task in Blocking has no permit
 			list = append(list, l.pool.core.longer(d)...)
 		}
 	}

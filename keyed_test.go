@@ -168,6 +168,32 @@ func TestGoWithAKey(t *testing.T) {
 	})
 }
 
+func TestPoolsShowATaskOfAKeyThatHasNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Name("keys without places"))
+		defer p.Close()
+		k := weir.NewKeyed[string](p, 1)
+		release := make(chan struct{})
+		defer close(release)
+		check.OK(t, k.Go(t.Context(), "a", func(ctx context.Context) error {
+			weir.Blocking(ctx, func() { <-release })
+			return nil
+		}))
+		synctest.Wait()
+		shown := 0
+		for info := range weir.Pools() {
+			if info.Name != "keys without places" || info.Kind != "Keyed[string]" {
+				continue
+			}
+			for _, task := range info.Running(0) {
+				check.Equal(t, "what the task waits for", task.Waits, "blocking")
+				shown++
+			}
+		}
+		check.Equal(t, "tasks shown", shown, 1)
+	})
+}
+
 // The handlers of the pool hold, except for that of slow tasks: each key would need a watch.
 func TestHandlersOfThePoolOfKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
