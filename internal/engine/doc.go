@@ -1,6 +1,6 @@
 // Package engine runs tasks on a bounded number of reused goroutines. Every public type of weir is a face of it.
 // The engine knows nothing of contexts, errors or groups. It does not know what a task is either: a function, a
-// member of a group, or an argument.
+// member of a group, or an argument. Why no wake-up is lost is said at the end.
 //
 // # The parts
 //

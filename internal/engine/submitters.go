@@ -2,8 +2,8 @@ package engine
 
 import "github.com/64ed045f/weir/internal/fifo"
 
-// submitters are the submitters that wait for room, first come, first served. Everything here is under
-// Engine.mu.
+// submitters are the submitters that wait for room (in awaitRoom), first come, first served. Everything here is
+// under Engine.mu.
 type submitters struct {
 	all    fifo.List[submitter]
 	length int
