@@ -37,11 +37,17 @@ func (p *Pool) Do(ctx context.Context, task func(ctx context.Context) error) err
 	if host.pool == nil {
 		return v.call(ctx, task)
 	}
+	return v.callInTask(ctx, host, task)
+}
+
+// callInTask is call for a caller that is a task of another pool.
+//
+//go:noinline
+func (v *visit) callInTask(ctx context.Context, host task, task func(context.Context) error) (err error) {
 	want := new(engine.SingleWant)
 	want.Init(claimer{&v.progress, &v.self}, &v.single, false)
 	v.want, v.by, v.at = &want.Want, host.host, host.pool
-	var err error
-	host.await(p, v.want, func(*engine.Wakeup) { err = v.call(ctx, task) })
+	host.await(v.pool, v.want, func(*engine.Wakeup) { err = v.call(ctx, task) })
 	return err
 }
 

@@ -32,6 +32,14 @@ func (e *errand) submit(ctx context.Context) (err error) {
 	if host.pool == nil {
 		return p.core.submit(ctx, t)
 	}
+	return e.submitInTask(ctx, t, host)
+}
+
+// submitInTask is submit for a caller that is a task. It is no part of submit, which needs a small stack so: see [Group.initInTask].
+//
+//go:noinline
+func (e *errand) submitInTask(ctx context.Context, t engine.Task, host task) (err error) {
+	p := e.pool
 	if e.done == nil {
 		e.done = make(chan struct{})
 	}

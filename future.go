@@ -80,26 +80,36 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 			return f.value, f.err
 		default:
 		}
-		gaveUp := false
-		host := hostOf(ctx)
-		var want *engine.Want
-		if host.pool != nil {
-			want = f.want(true)
-		}
-		host.await(f.pool, want, func(w *engine.Wakeup) {
-			switch f.outcome(w, cancelled, ctx.Done()) {
-			case cancelled:
-				f.abandon()
-				cancelled = nil // if the task runs, its end counts
-			case ctx.Done():
-				gaveUp = true
+		var came <-chan struct{}
+		if host := hostOf(ctx); host.pool != nil {
+			came = f.outcomeInTask(host, cancelled, ctx.Done())
+		} else {
+			select {
+			case <-f.done:
+				came = f.done
+			case <-cancelled:
+				came = cancelled
+			case <-ctx.Done():
+				came = ctx.Done()
 			}
-		})
-		if gaveUp {
+		}
+		switch came {
+		case cancelled:
+			f.abandon()
+			cancelled = nil // if the task runs, its end counts
+		case ctx.Done():
 			var none T
 			return none, causeOf(ctx)
 		}
 	}
+}
+
+// outcomeInTask is the wait of a task for the future. It is no part of Get: see [Group.initInTask].
+//
+//go:noinline
+func (f *Future[T]) outcomeInTask(host task, cancelled, done <-chan struct{}) (came <-chan struct{}) {
+	host.await(f.pool, f.want(true), func(w *engine.Wakeup) { came = f.outcome(w, cancelled, done) })
+	return came
 }
 
 // Done returns a channel that is closed when the future has resolved: Get then returns

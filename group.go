@@ -299,7 +299,7 @@ func (b *batch) submitOutside(j job) engine.Verdict {
 		return engine.Accepted
 	}
 	b.group.pool.core.noticeFull()
-	return e.WaitForRoom(j.Task, b.done()) // many batches never need that channel
+	return e.WaitForRoom(j.Task, b.done(), nil, nil) // many batches never need that channel
 }
 
 // submit hands a job to the pool for a task of another pool: the job waits among the subtasks of the
@@ -312,7 +312,7 @@ func (b *batch) submit(j job) engine.Verdict {
 	b.group.pool.core.noticeFull()
 	t := b.group.task()
 	if t.pool == nil {
-		return e.SubmitWanted(j.Task, b.done(), want, nil)
+		return e.WaitForRoom(j.Task, b.done(), want, nil)
 	}
 	var verdict engine.Verdict
 	s, kin := stay{task: t}, e.IsKin(t.pool.core.engine)
@@ -320,7 +320,7 @@ func (b *batch) submit(j job) engine.Verdict {
 		s.init(t.pool.core.engine)
 	}
 	s.await(b.group.pool, want, func(w *engine.Wakeup) {
-		verdict = e.SubmitWanted(j.Task, b.done(), want, w)
+		verdict = e.WaitForRoom(j.Task, b.done(), want, w)
 		// A task of the group that has started meanwhile has the place of t, most likely. To go on now t would need one more, and another with
 		// each task that finds no room.
 		if kin && verdict == engine.Accepted && e.Lingers(b.subtasks, &s.waiter, w) {

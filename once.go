@@ -155,7 +155,7 @@ func (o *Once[K, V]) newCall(ctx context.Context, in *line, key K, task func(ctx
 func (c *onceCall[K, V]) submit() {
 	t := listenerJob(&c.self, nil, inTurn).Task
 	want := c.want(false)
-	if c.pool.core.engine.Fits(t, want) {
+	if e := c.pool.core.engine; e.OfferFor(t, want) || e.Fits(t, want) { // most often the first, which needs less stack
 		return
 	}
 	go func() {
@@ -192,17 +192,31 @@ func (c *onceCall[K, V]) refuse(err error) bool {
 // await waits for the outcome, until ctx is done. If the call begins, await first hands the task over. It
 // does so while the place of a calling task is lent, as the new task may need the place.
 func (c *onceCall[K, V]) await(ctx context.Context, begins bool) (V, error) {
-	host := hostOf(ctx)
-	var want *engine.Want
-	if host.pool != nil {
-		want = c.want(false)
-	}
-	host.await(c.pool, want, func(w *engine.Wakeup) {
+	if host := hostOf(ctx); host.pool != nil {
+		c.awaitInTask(ctx, host, begins)
+	} else {
 		if begins {
 			apart(c.submit)
 		}
-		c.outcome(w, nil, ctx.Done())
-	})
+		c.awaitOutside(ctx)
+	}
+	return c.settled(ctx)
+}
+
+// The parts of await are functions of their own: the more of them are in one, the more stack does each need, and that of a new goroutine is small.
+
+//go:noinline
+func (c *onceCall[K, V]) awaitOutside(ctx context.Context) {
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+	}
+}
+
+// settled returns the outcome, or the cause of ctx if there is none yet.
+//
+//go:noinline
+func (c *onceCall[K, V]) settled(ctx context.Context) (V, error) {
 	select {
 	case <-c.done:
 		if unheard := c.unheard.Load(); unheard != nil {
@@ -213,6 +227,16 @@ func (c *onceCall[K, V]) await(ctx context.Context, begins bool) (V, error) {
 		var none V
 		return none, causeOf(ctx)
 	}
+}
+
+//go:noinline
+func (c *onceCall[K, V]) awaitInTask(ctx context.Context, host task, begins bool) {
+	host.await(c.pool, c.want(false), func(w *engine.Wakeup) {
+		if begins {
+			apart(c.submit)
+		}
+		c.outcome(w, nil, ctx.Done())
+	})
 }
 
 // leave ends a call that has waited for c. With the last one the task ends, unless it has.

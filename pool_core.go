@@ -85,7 +85,7 @@ func (c *core) hand(task engine.Task) error {
 		return nil
 	}
 	c.noticeFull()
-	return refusal(e.WaitForRoom(task, nil))
+	return refusal(e.WaitForRoom(task, nil, nil, nil))
 }
 
 // try does not wait for room. want is as for [engine.Engine.TrySubmit].
@@ -113,7 +113,7 @@ func (c *core) submitWanted(ctx context.Context, task engine.Task, want *engine.
 		return nil
 	}
 	c.noticeFull()
-	verdict := e.SubmitWanted(task, ctx.Done(), want, wakeup)
+	verdict := e.WaitForRoom(task, ctx.Done(), want, wakeup)
 	if verdict == engine.Cancelled {
 		return causeOf(ctx)
 	}

@@ -134,6 +134,22 @@ func (l *loop[T]) run() {
 // wait blocks until there are news, or the batch has ended; then it reports false.
 func (l *loop[T]) wait() bool {
 	s := &l.set.stay
+	if s.engine == nil && s.task.pool == nil { // most often; this needs no more stack than a new goroutine has
+		select {
+		case <-s.waiter.Turn:
+			return true
+		case <-l.over:
+			return false
+		}
+	}
+	return l.waitInTask()
+}
+
+// waitInTask is wait for a set of a group that was made in a task. It is no part of wait: see [Group.initInTask].
+//
+//go:noinline
+func (l *loop[T]) waitInTask() bool {
+	s := &l.set.stay
 	defer s.arrive()
 	if s.task.pool == nil {
 		return s.wait(l.over, nil, nil)

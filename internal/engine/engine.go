@@ -299,8 +299,8 @@ func (e *Engine) spreads() bool {
 	if m == nil || e.permits.active() >= int(e.AtOnce) {
 		return false
 	}
-	mean := m.mean.Load()
-	return mean > 0 && int64(e.queue.len()) >= (int64(worthSpreading)+mean-1)/mean && m.now() >= m.crowded.Load()
+	mean, crowded := m.mean.Load(), m.crowded.Load()
+	return mean > 0 && int64(e.queue.len()) >= (int64(worthSpreading)+mean-1)/mean && (crowded == 0 || m.now() >= crowded)
 }
 
 // rushes reports whether tasks block, so that each of them needs a worker. Each then comes with its worker,

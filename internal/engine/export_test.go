@@ -27,6 +27,14 @@ const (
 	Barred = barred
 )
 
+// SubmitWanted is Submit for a task that may start out of turn: see WaitForRoom.
+func (e *Engine) SubmitWanted(task Task, done <-chan struct{}, want *Want, wakeup *Wakeup) Verdict {
+	if e.OfferFor(task, want) {
+		return Accepted
+	}
+	return e.WaitForRoom(task, done, want, wakeup)
+}
+
 // TasksTake sets how long tasks take as the engine knows it, which measures. From then on the first task makes a ring.
 func (e *Engine) TasksTake(mean time.Duration) {
 	e.makeMeter()

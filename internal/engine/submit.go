@@ -22,26 +22,14 @@ func (e *Engine) Submit(task Task, done <-chan struct{}) Verdict {
 	if e.Offer(task) {
 		return Accepted
 	}
-	return e.submit(task, done, nil, nil)
+	return e.WaitForRoom(task, done, nil, nil)
 }
 
-// WaitForRoom is Submit for a task that Offer has refused.
-func (e *Engine) WaitForRoom(task Task, done <-chan struct{}) Verdict {
-	return e.submit(task, done, nil, nil)
-}
-
-// SubmitWanted is Submit for a task that may start out of turn. If want is not nil, other tasks wait for it:
-// want belongs to the set of subtasks that task is in, or stands for task alone. When task starts out of
-// turn, SubmitWanted returns Accepted. wakeup belongs to the task that calls, and is nil if the caller is no
-// task.
-func (e *Engine) SubmitWanted(task Task, done <-chan struct{}, want *Want, wakeup *Wakeup) Verdict {
-	if e.OfferFor(task, want) {
-		return Accepted
-	}
-	return e.submit(task, done, want, wakeup)
-}
-
-func (e *Engine) submit(task Task, done <-chan struct{}, want *Want, wakeup *Wakeup) Verdict {
+// WaitForRoom is Submit for a task that Offer or OfferFor has refused, and that may start out of turn. If want is not
+// nil, other tasks wait for it: want belongs to the set of subtasks that task is in, or stands for task alone. When
+// task starts out of turn, WaitForRoom returns Accepted. wakeup belongs to the task that calls, and is nil if the
+// caller is no task.
+func (e *Engine) WaitForRoom(task Task, done <-chan struct{}, want *Want, wakeup *Wakeup) Verdict {
 	for range patience {
 		r := e.queue.tail.Load()
 		if r == nil || len(r.slots) < e.queue.fullRing() || r.tail.Load()&(gate|retired) != 0 {
@@ -120,12 +108,16 @@ func (e *Engine) Offer(task Task) bool {
 	return e.first(task)
 }
 
-// OfferFor is Offer for a task that may start out of turn: see SubmitWanted.
+// OfferFor is Offer for a task that may start out of turn: see WaitForRoom.
 func (e *Engine) OfferFor(task Task, want *Want) bool {
-	if r := e.queue.tail.Load(); r != nil {
+	switch r := e.queue.tail.Load(); {
+	case r == nil:
+		return want == nil && e.first(task)
+	case want == nil: // most often, and pushFor would take more stack
+		return e.push(r, task)
+	default:
 		return e.pushFor(r, task, want)
 	}
-	return want == nil && e.first(task)
 }
 
 // NoRoom reports whether a submitter that comes now has to wait, as far as NoRoom can tell without a look at
@@ -148,7 +140,7 @@ func (e *Engine) NoRoom() bool {
 }
 
 // Fits hands task over if that needs no wait. Unlike TrySubmit it counts no refusal, and it may refuse
-// because a worker is between two tasks. want is as for SubmitWanted.
+// because a worker is between two tasks. want is as for WaitForRoom.
 func (e *Engine) Fits(task Task, want *Want) bool {
 	if e.OfferFor(task, want) {
 		return true
@@ -170,7 +162,7 @@ func (e *Engine) Fits(task Task, want *Want) bool {
 	return fits
 }
 
-// TrySubmit hands task over if there is room for it, or a free worker. want is as for SubmitWanted.
+// TrySubmit hands task over if there is room for it, or a free worker. want is as for WaitForRoom.
 func (e *Engine) TrySubmit(task Task, want *Want) Verdict {
 	if e.OfferFor(task, want) {
 		return Accepted
@@ -359,7 +351,7 @@ func (e *Engine) standInLine(task Task, done <-chan struct{}, want *Want, wakeup
 // Standing is a task that waits for room while its submitter waits elsewhere: see Stand.
 type Standing struct{ submitter *submitter }
 
-// Stand makes a task wait for room in the place of its submitter, which calls AwaitRoom next. want is as for SubmitWanted.
+// Stand makes a task wait for room in the place of its submitter, which calls AwaitRoom next. want is as for WaitForRoom.
 func (e *Engine) Stand(task Task, want *Want) *Standing {
 	e.mu.Lock()
 	s := e.join(task, want)
