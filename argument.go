@@ -94,7 +94,7 @@ func (a *arguments[T]) keep(t engine.Task, err error) error {
 // drop is called for a task whose argument is not needed any more. Without the call the collector frees the
 // box.
 func (a *arguments[T]) drop(t engine.Task) {
-	if !a.fits && !race.Enabled { // a sync.Pool would order those who use it
+	if !a.fits && !race.Enabled { // a sync.Pool would order its users
 		a.unbox(t)
 	}
 }

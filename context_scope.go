@@ -216,7 +216,7 @@ func (s *scope) settle() {
 	}
 	std := s.std.Load()
 	if std == nil || std.Err() != nil {
-		return // one that is made later is told at once
+		return // one that is made later learns of the end at once
 	}
 	if s.above != nil {
 		s.above.settle() // which tells std

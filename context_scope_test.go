@@ -237,7 +237,7 @@ func TestNoTaskStartsWhenDoneIsClosed(t *testing.T) {
 	}
 }
 
-// Of a context with many others made from it each is told after the other. A group that takes no task any more is done even so: a
+// The contexts that are made from one learn of its end one after the other. A group that takes no task any more is done even so: a
 // loop that gives it tasks until then would take thousands of items in vain.
 func TestAGroupThatTakesNoTaskIsDone(t *testing.T) {
 	p := weir.New(2, weir.Queue(weir.Unbounded))

@@ -324,5 +324,5 @@ func TestAPanicThatGetNeverReturnsIsReported(t *testing.T) {
 	for range 3 {
 		runtime.GC()
 	}
-	check.Equal(t, "further reports", len(reports), 0)
+	check.Equal(t, "more reports", len(reports), 0)
 }

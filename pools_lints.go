@@ -23,8 +23,7 @@ type Lint struct {
 //
 //   - "slow": tasks have run for longer than d, while others are queued;
 //   - "same line": all places are those of tasks that have run for longer than d, and are at the same line of the program;
-//   - "stuck": tasks are queued, and none can start: the pool is paused, or all tasks that have its places have waited for longer
-//     than d;
+//   - "stuck": tasks are queued, and none can start: the pool is paused, or all tasks in its places have waited for longer than d;
 //   - "own queue": tasks of the pool wait for room in a queue while submitters wait for room in the pool's own, and no worker has
 //     finished a task for longer than d.
 //

@@ -786,7 +786,7 @@ func TestATurnCostsTheSameHoweverManyWait(t *testing.T) {
 }
 
 // Tasks of a pool that wait for tokens do not keep a lane from getting one.
-func TestALaneGetsTokensBesideABacklogOfItsPool(t *testing.T) {
+func TestALaneGetsTokensNextToABacklogOfItsPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := weir.New(10, weir.Rate(100, time.Second, 1))
 		defer p.Close()

@@ -411,7 +411,7 @@ func TestRetriesAtTheEdges(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		err = weir.Retry(weir.RetryPolicy{Tries: 1}).Do(ctx, func(context.Context) error { cancel(); return io.EOF })
 		if errors.Is(err, context.Canceled) {
-			t.Errorf("the context was not why there was no further try: %v", err)
+			t.Errorf("the context was not why there was no other try: %v", err)
 		}
 	})
 }

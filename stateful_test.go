@@ -545,7 +545,7 @@ func TestStatefulRefusesMisuse(t *testing.T) {
 	})
 }
 
-// A worker that cannot open its value rests while others have theirs, whatever way open fails; and each argument that it has taken is told of.
+// A worker that cannot open its value rests while others have theirs, whatever way open fails; and the handler gets each argument that it has taken.
 func TestMostArgumentsGoToWorkersThatHaveValues(t *testing.T) {
 	for name, fails := range map[string]func() (int, error){
 		"an error": func() (int, error) { return 0, errBoom },
@@ -578,7 +578,7 @@ func TestMostArgumentsGoToWorkersThatHaveValues(t *testing.T) {
 	}
 }
 
-// A handler is told once of an argument, whatever it does itself.
+// A handler gets an argument once, whatever it does itself.
 func TestAHandlerOfOpenErrorsThatDoesNotReturnIsCalledOnce(t *testing.T) {
 	for name, ends := range map[string]func(){"exits": runtime.Goexit, "panics": func() { panic(errBoom) }} {
 		for how, open := range map[string]func() (int, error){

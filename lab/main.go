@@ -48,7 +48,7 @@ func lab(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
-		say(stderr, "lab: %v", err)
+		say(stderr, "lab: %v; -help has all flags", err)
 		return 2
 	}
 	err = o.do(ctx, stdout, stderr)

@@ -196,7 +196,7 @@ func TestFlagsThatSelectNothingAreRefused(t *testing.T) {
 	}{
 		{[]string{"-suite", "nothing"}, `no suite is called "nothing"; there are dispatch, cold, seeds`},
 		{[]string{"-peer", "ant"}, `no peer is called "ant"; there are weir.Pool`},
-		{[]string{"-nope"}, "not defined: -nope"},
+		{[]string{"-nope"}, "not defined: -nope; -help has all flags"},
 		{[]string{"-scenario", "x"}, `"x" for flag -scenario: there are 01 to 24`},
 		{[]string{"-suite", "cost", "-peer", "conc"}, "no experiment fits"},
 		{[]string{"-run", "("}, "missing closing )"},

@@ -240,7 +240,7 @@ func TestALoopEndsWithItsContext(t *testing.T) {
 }
 
 // A claim of many items is left between two of them.
-// A worker asks the context in its first claims, and is told in later ones.
+// A worker asks the context in its first claims, and is notified in later ones.
 func TestCancellationIsSeenWithinAClaim(t *testing.T) {
 	with := map[string]func(ctx context.Context, items []int, fn func(int) error) error{
 		"Each": func(ctx context.Context, items []int, fn func(int) error) error {

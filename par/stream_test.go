@@ -368,7 +368,7 @@ func TestNothingBeginsBehindAnError(t *testing.T) {
 	}
 }
 
-// The consumer ends a context of its own type while further results are ready. The next result is the cause, and the last.
+// The consumer ends a context of its own type while more results are ready. The next result is the cause, and the last.
 func TestAStreamHandsOverNothingAfterTheEndOfTheCallersOwnContext(t *testing.T) {
 	const items = 50
 	for name, end := range map[string]func(ctx *own){

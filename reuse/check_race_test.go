@@ -40,6 +40,6 @@ func TestTheRaceDetectorSeesUseAfterPut(t *testing.T) {
 	}
 	out, err := check.Child(t, "use after Put")
 	if err == nil || !strings.Contains(out, "DATA RACE") || !strings.Contains(out, "reuse_test.readsAfterPut") {
-		t.Errorf("%v, and no report of who uses the object:\n%s", err, out)
+		t.Errorf("%v, and no report of what uses the object:\n%s", err, out)
 	}
 }

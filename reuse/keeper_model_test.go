@@ -89,7 +89,7 @@ func (m *model) step() {
 	case i < 80:
 		if l, err := m.k.TryGet(); err == nil {
 			if len(m.waiting) > 0 {
-				m.t.Error("TryGet has overtaken one who waits")
+				m.t.Error("TryGet has overtaken a user that waits")
 			}
 			m.took(l)
 		}
@@ -133,7 +133,7 @@ func (m *model) look(checks bool) {
 			wantKeptPanic(m.t, a.panicked)
 		case a.err == nil:
 			if len(still) > 0 {
-				m.t.Error("one was served before another who came first")
+				m.t.Error("a user was served before one that came first")
 			}
 			m.took(a.lease)
 		}

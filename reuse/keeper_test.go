@@ -157,7 +157,7 @@ func TestTryGetNeverWaits(t *testing.T) {
 			}
 		})
 		for i := range 3 {
-			for range 10 { // but the first are in vain
+			for range 10 { // only the first of them opens an object
 				_, err := k.TryGet()
 				check.Error(t, err, reuse.ErrNoneIdle)
 				synctest.Wait()

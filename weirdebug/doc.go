@@ -7,7 +7,7 @@
 // such as those of package weirnats. Links lead to each pool, to the stack of a task, and to the tree of
 // groups, which shows what waits for what. The pages need no script, and load nothing from another server.
 //
-// # Who may see it
+// # Access
 //
 // Stacks, labels and names reveal much about a program. Show the pages only to people who may see its logs:
 // serve them on an address that cannot be reached from outside, or behind a handler that authenticates its

@@ -10,7 +10,7 @@ import (
 	"github.com/64ed045f/weir/weirdebug"
 )
 
-// The pages tell much about a program, so that a handler before them asks who it is.
+// The pages tell much about a program, so that a handler before them asks for a password.
 func ExampleHandler() {
 	password := []byte("from the program's settings")
 	pages := weirdebug.Handler(weirdebug.Control())

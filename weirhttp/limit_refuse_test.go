@@ -74,8 +74,8 @@ func TestARefusalSaysWhenToComeAgain(t *testing.T) {
 				}
 			}
 			for name := range want {
-				check.Equal(t, name+": further value", w.header[name][1], "0")
-				check.Equal(t, name+": further value of the other", other.header[name][1], "1")
+				check.Equal(t, name+": second value", w.header[name][1], "0")
+				check.Equal(t, name+": second value of the other", other.header[name][1], "1")
 			}
 			free()
 		})

@@ -34,7 +34,7 @@ func Listen(addr string, access ...Access) Option {
 	return option(func(o *options) { o.listen = &listenOptions{addr: addr, access: access} })
 }
 
-// Access says who may connect to an embedded server. [Credentials] and [TLS] make one.
+// Access says which processes may connect to an embedded server. [Credentials] and [TLS] make one.
 type Access interface{ access(*embed.Listen) error }
 
 type access func(*embed.Listen) error

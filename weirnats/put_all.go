@@ -180,7 +180,7 @@ func (q *queue) storeInOrder(ctx context.Context, all []*backend.Message, waited
 	}
 	half := len(all) / 2
 	errs := q.storeInOrder(ctx, all[:half], waited)
-	for _, err := range errs { // the last of them may have been put before, by someone else
+	for _, err := range errs { // the last of them may have been put before, by another process
 		if err != nil {
 			return append(errs, slices.Repeat([]error{err}, len(all)-half)...)
 		}

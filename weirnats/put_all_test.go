@@ -312,7 +312,7 @@ func TestPutAllAsksForIDsAgainWhenItHasWaitedForRoom(t *testing.T) {
 	}
 }
 
-// flaky is a backend that is full until the first message is put, and that does not take the message "c". Someone else puts the message "d"
+// flaky is a backend that is full until the first message is put, and that does not take the message "c". Another process puts the message "d"
 // meanwhile, and it is done.
 type flaky struct {
 	*mem.Queue

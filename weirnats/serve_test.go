@@ -60,7 +60,7 @@ func TestServeRunsEachMessageOnce(t *testing.T) {
 	}
 }
 
-// However slowly the server processes what it is told, not many messages are done that it would hand out again if the process were killed.
+// However slowly the server processes acknowledgements, not many messages are done that it would hand out again if the process were killed.
 func TestFewMessagesAreDoneThatTheServerHasNotConfirmed(t *testing.T) {
 	t.Parallel()
 	const places, lag = 8, time.Second

@@ -43,7 +43,7 @@ var scenes = []step.Scene{
 			if first.Take() {
 				took.Add(1)
 			}
-			r.Check(first.Taken(), "somebody was the first, and nobody is")
+			r.Check(first.Taken(), "a goroutine has taken it, and none has")
 		}
 		r.Go("one", take)
 		r.Go("another", take)

@@ -48,7 +48,7 @@ type Config struct {
 	// Numbered is how many numbers, the lowest, are not given to workers.
 	Numbered uint16
 	// Blocked is how many new workers in a row must have been needed, with none back for a second task,
-	// before each further task comes with its worker; 0 stands for never.
+	// before each task after them comes with its worker; 0 stands for never.
 	Blocked int8
 	// Crash lets a panic of a task take the program down.
 	Crash bool
@@ -171,7 +171,7 @@ type lock struct {
 }
 
 // lockTries is how often a goroutine tries to get the lock before it may park. It pauses 32 times after the
-// first try, and twice as often after each further one: half a microsecond in all. Most goroutines hold the
+// first try, and twice as often after each one that follows: half a microsecond in all. Most goroutines hold the
 // lock for less time than it takes to park and to wake up. Nested groups, which go through the lock, take up
 // to a third less time so.
 const lockTries = 4

@@ -164,6 +164,6 @@ func (r *readers) sees(m *result) {
 		r.more--
 		i := int(r.given.Load())
 		r.begins()
-		r.Go("further task", func() { r.ends(i) })
+		r.Go("another task", func() { r.ends(i) })
 	}
 }

@@ -23,7 +23,7 @@
 // whose tasks cause no submission to the same pool. Such a program ends at every limit: on plain goroutines, which the
 // tests check first, and on the library. There each task runs once, or never if it is cancelled, and each value comes from the right
 // task. No pool runs more tasks than its limit allows, and in programs without Blocking no more begin. Tasks from outside
-// have their turns, those of a key begin in order, and what a goroutine that looks at pools, tasks and groups is told may be true.
+// have their turns, those of a key begin in order, and what a goroutine sees of pools, tasks and groups may be true.
 // Nothing is left at the end.
 //
 // A program that the draw rarely finds is kept, made smaller, in testdata/known.json.

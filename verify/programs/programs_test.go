@@ -87,7 +87,7 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 	}.Run)
 	t.Run("tests", plant.Proof{
 		Folder: plant.Library,
-		Bugs:   append(plant.Read("tests"), plant.Only(elsewhere, "expires-early", "keys-overtake", "value-beside-an-error-is-lost")...),
+		Bugs:   append(plant.Read("tests"), plant.Only(elsewhere, "expires-early", "keys-overtake", "value-with-an-error-is-lost")...),
 		Limit:  45 * time.Second,
 		Args:   []string{"-test.short", "-test.timeout=20s", "-test.run=^Test(Promise0[89]|ALockHeldOverAny|ALowerLimitOf|AnOfferThat|ABidTakes|CancelEndsTheWait|AWorkerDoesNotRunAnExpired|ATaskBlocksAgain|ATaskThat(IsBack|GoesOn|SeesTheEnd|WaitsForAPlace|FillsALane)|GroupsNestedOver|GoroutinesOfATaskThatFill|SubtasksDoNot|TasksThatAreBack|TasksOfAKeyRunInOrder|ATaskOfALaneThatIsBack|OrderedYields|PoolsShowATaskOfAKey|FirstTakes|ShutdownWhoseContext)"},
 	}.Run)

@@ -188,7 +188,7 @@ func (l *weirs) finish() {
 		}
 		l.calls.Wait()
 	}
-	busy := func(s weir.Stats) bool { // with tasks of keys, with calls that were left and stand in line behind these, or for a token, or with what such tasks hand over
+	busy := func(s weir.Stats) bool { // with tasks of keys, with calls that were left and wait behind these, or for a token, or with what such tasks hand over
 		return s.InLanes > 0 || s.Waiting > 0 || s.Running > 0 || s.Queued > 0
 	}
 	for slices.ContainsFunc(l.stats(), busy) {

@@ -101,7 +101,7 @@ func concPrograms() programs {
 					return nil
 				})
 				if n := visited.Load(); err == nil && n != 10 {
-					return fmt.Errorf("with %d an iterator visits %d of 10 items, and nothing is told (a pool refuses it)", limit, n)
+					return fmt.Errorf("with %d an iterator visits %d of 10 items, and reports no mistake (a pool refuses it)", limit, n)
 				}
 			}
 			return nil

@@ -191,5 +191,5 @@ func handled(p pool, panicked <-chan any) error {
 		return err
 	}
 	<-panicked
-	return errors.Join(runAll(Env{}, p), count("further panics told", len(panicked), 0))
+	return errors.Join(runAll(Env{}, p), count("more panics reported", len(panicked), 0))
 }

@@ -96,10 +96,10 @@ func nilTask(mistake func(p pool) error) func(env Env, p pool) error {
 			return err
 		}
 		if told == nil {
-			return fmt.Errorf("nothing is told; %d of 4 further tasks ran", ran.Load())
+			return fmt.Errorf("no mistake is reported; %d of 4 more tasks ran", ran.Load())
 		}
 		env.Note("%v", told)
-		return count("further tasks run", ran.Load(), 4)
+		return count("more tasks run", ran.Load(), 4)
 	}
 }
 
@@ -155,7 +155,7 @@ func exits(tells bool, step string) func(env Env, p pool) error {
 // panics is scenario 07, for a library that tells of a panic when it is waited for. run runs a task and waits for it.
 func panics(run func(task func()) error) error {
 	if told(func() error { return run(func() { panic("boom") }) }) == nil {
-		return errors.New("nothing is told of the panic")
+		return errors.New("the panic is not reported")
 	}
 	var ran atomic.Int32
 	for range 2 {

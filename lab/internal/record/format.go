@@ -13,7 +13,7 @@ import (
 )
 
 // The format has settings, which hold until they change, and results. A note of one result is a setting that
-// the next result removes. The key of a note begins thus:
+// the next result removes. The key of a note begins with:
 const notePrefix = "note-"
 
 // A Writer writes measurements one by one, so that each is kept whatever happens next.

@@ -30,7 +30,7 @@ func curve(s Scale, procs, length, tasks int) Experiment {
 	names := pick(s, []string{peer.InPlace, peer.Go, "weir.Pool", "weir.FuncPool"}, []string{peer.InPlace, peer.Go, "weir.FuncPool"})
 	e := Experiment{
 		ID:    id(procs, "curve", "roots", length, "tasks", tasks),
-		About: "one task, when so many run and are waited for; gc-ns/op has the collection afterwards too, as the document has",
+		About: "one task, when so many run and are waited for; gc-ns/op has the collection afterwards too",
 		Turn:  turn,
 	}
 	for _, name := range names {

@@ -69,7 +69,7 @@ func sizes(s Scale) []Experiment {
 	return each(pick(s, loads, loads[:1]), func(l load) Experiment {
 		return Experiment{
 			ID:    id(s.Cores, "sizes", "load", l.name),
-			About: "one buffer that is filled in pieces of 512 bytes and given back, of 64 that each goroutine has in use; and 1 KB of garbage beside it",
+			About: "one buffer that is filled in pieces of 512 bytes and given back, of 64 that each goroutine has in use; and 1 KB of garbage for each",
 			Turn:  pick(s, time.Second, 200*time.Millisecond),
 			Contenders: []Contender{
 				{Name: "weir.reuse.Buffers", Measure: func(m *Meter) {
