@@ -511,17 +511,17 @@ func insisting(q *weirnats.Queue[string], keys int) func(ctx context.Context, i,
 	}
 }
 
-// crew are children on one server.
-type crew struct {
+// childWorkers are children on one server.
+type childWorkers struct {
 	t        *testing.T
 	workers  []*child
 	name     string
 	dir, url string
 }
 
-func startCrew(t *testing.T, name, dir, url string) *crew {
+func startWorkers(t *testing.T, name, dir, url string) *childWorkers {
 	t.Helper()
-	c := &crew{t: t, name: name, dir: dir, url: url}
+	c := &childWorkers{t: t, name: name, dir: dir, url: url}
 	for range 3 {
 		c.workers = append(c.workers, start(t, name, dir, url))
 	}
@@ -529,7 +529,7 @@ func startCrew(t *testing.T, name, dir, url string) *crew {
 }
 
 // strike kills one after the other, or stops it for longer than the lease, with pauses up to most, until it is over, and counts that.
-func (c *crew) strike(faults *atomic.Int32, most time.Duration, over func() bool) {
+func (c *childWorkers) strike(faults *atomic.Int32, most time.Duration, over func() bool) {
 	c.t.Helper()
 	for ; !over(); faults.Add(1) {
 		time.Sleep(rand.N(most))
@@ -545,7 +545,7 @@ func (c *crew) strike(faults *atomic.Int32, most time.Duration, over func() bool
 }
 
 // end kills all, and checks that nothing was lost, and no message of q has died.
-func (c *crew) end(q *weirnats.Queue[string], faults int) {
+func (c *childWorkers) end(q *weirnats.Queue[string], faults int) {
 	c.t.Helper()
 	for _, w := range c.workers {
 		w.kill()
@@ -568,7 +568,7 @@ func TestWorkersThatAreKilledLoseNothing(t *testing.T) {
 	q, err := weirnats.Open[string](t.Context(), "work", append(slices.Clip(childOptions), weirnats.Server(s.ClientURL()))...)
 	noError(t, err)
 	defer q.Close()
-	workers := startCrew(t, "worker", dir, s.ClientURL())
+	workers := startWorkers(t, "worker", dir, s.ClientURL())
 	var faults atomic.Int32
 	watched := watchStorm(t, dir, &faults)
 	if *taskCount > 0 {

@@ -160,7 +160,7 @@ func TestTheOrderOfKeysWhenWorkersAreKilled(t *testing.T) {
 	q, err := weirnats.Open[string](t.Context(), "work", append(keyedOptions(), weirnats.Server(s.ClientURL()))...)
 	noError(t, err)
 	defer q.Close()
-	workers := startCrew(t, "keyed", dir, s.ClientURL())
+	workers := startWorkers(t, "keyed", dir, s.ClientURL())
 	stop := putting(t, dir, func(ctx context.Context, i, j int) (string, error) {
 		time.Sleep(time.Millisecond)               // more than the workers do would take long
 		key := fmt.Sprint(i, "/", j%(faultKeys/4)) // a slow machine puts few

@@ -365,14 +365,14 @@ func (s *server) lead(ctx context.Context, st *seat) *task {
 			s.mu.Unlock()
 			return nil
 		case s.hungry:
-			crew := slices.Concat(s.ready, []*seat{st})
+			seats := slices.Concat(s.ready, []*seat{st})
 			s.ready = nil
-			s.pulling += len(crew)
+			s.pulling += len(seats)
 			s.want()
 			s.mu.Unlock()
-			more := s.pullFor(crew)
+			more := s.pullFor(seats)
 			s.mu.Lock()
-			s.pulling -= len(crew)
+			s.pulling -= len(seats)
 			s.hungry = more
 			if st.task != nil {
 				s.passLead()
@@ -433,12 +433,12 @@ func (s *server) mayLead(seats int) bool {
 	return s.leaders == 0 || s.leaders == 1 && s.hungry && 2*seats >= s.pulling
 }
 
-// pullFor takes messages for the crew, the last of which is the leader. It ends the seats for which there is
+// pullFor takes messages for the seats, the last of which is the leader. It ends the seats for which there is
 // no message, except the leader. It reports whether more messages wait.
-func (s *server) pullFor(crew []*seat) (more bool) {
-	leader, n := crew[len(crew)-1], 0
-	err := s.from.Pull(s.pulls, len(crew), 0, func(d backend.Delivery) bool {
-		st := crew[n]
+func (s *server) pullFor(seats []*seat) (more bool) {
+	leader, n := seats[len(seats)-1], 0
+	err := s.from.Pull(s.pulls, len(seats), 0, func(d backend.Delivery) bool {
+		st := seats[n]
 		t := s.hold(st, d, claimed)
 		if t == nil {
 			return false
@@ -451,12 +451,12 @@ func (s *server) pullFor(crew []*seat) (more bool) {
 		}
 		return true
 	})
-	for _, st := range crew[n:] {
+	for _, st := range seats[n:] {
 		if st != leader {
 			st.turn <- struct{}{}
 		}
 	}
-	return err == nil && more && n == len(crew)
+	return err == nil && more && n == len(seats)
 }
 
 // pullOne waits for one message while its seat has no place. It returns nil when Serve must end.

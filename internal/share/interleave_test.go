@@ -13,21 +13,21 @@ import (
 func TestInterleavings(t *testing.T) { step.Test(t, scenes...) }
 
 var scenes = []step.Scene{
-	scene("two workers share three items", 2, 2, 3, func(c *crew) { c.short() }),
-	scene("two workers share four items, two at a time", 2, 2, 4, func(c *crew) {
+	scene("two workers share three items", 2, 2, 3, func(c *workers) { c.short() }),
+	scene("two workers share four items, two at a time", 2, 2, 4, func(c *workers) {
 		c.grain = 2
 		c.short()
 	}),
-	scene("three workers share four items in two shares", 3, 2, 4, func(c *crew) { c.short() }),
-	scene("two items need each other", 2, 2, 2, func(c *crew) { c.meet(0, 1) }),
-	scene("the last two of three items need each other", 2, 2, 3, func(c *crew) { c.meet(1, 2) }),
-	scene("the last two of four items need each other, and a worker has gone", 2, 2, 4, func(c *crew) { c.meet(2, 3) }),
-	scene("two items need each other, and three workers may come", 3, 3, 3, func(c *crew) { c.meet(1, 2) }),
-	scene("a worker leaves half of its claim", 2, 2, 4, func(c *crew) {
+	scene("three workers share four items in two shares", 3, 2, 4, func(c *workers) { c.short() }),
+	scene("two items need each other", 2, 2, 2, func(c *workers) { c.meet(0, 1) }),
+	scene("the last two of three items need each other", 2, 2, 3, func(c *workers) { c.meet(1, 2) }),
+	scene("the last two of four items need each other, and a worker has gone", 2, 2, 4, func(c *workers) { c.meet(2, 3) }),
+	scene("two items need each other, and three workers may come", 3, 3, 3, func(c *workers) { c.meet(1, 2) }),
+	scene("a worker leaves half of its claim", 2, 2, 4, func(c *workers) {
 		c.grain, c.interrupts = 2, true
 		c.short()
 	}),
-	scene("a worker puts items down when another one has gone", 2, 1, 2, func(c *crew) {
+	scene("a worker puts items down when another one has gone", 2, 1, 2, func(c *workers) {
 		c.meet(0, 1)
 		w, first, second := c.holds()
 		gone := make(chan struct{})
@@ -41,7 +41,7 @@ var scenes = []step.Scene{
 		w.Put(second)
 		c.works(w)
 	}),
-	scene("a worker puts items down while another one finds none", 2, 1, 2, func(c *crew) {
+	scene("a worker puts items down while another one finds none", 2, 1, 2, func(c *workers) {
 		c.meet(0, 1)
 		w, first, second := c.holds()
 		c.Go("another worker", c.worker)
@@ -51,8 +51,8 @@ var scenes = []step.Scene{
 	}),
 }
 
-// crew are the workers of a loop.
-type crew struct {
+// workers are the workers of a loop.
+type workers struct {
 	*step.Run
 	division   share.Division
 	limit      int
@@ -63,9 +63,9 @@ type crew struct {
 	running    atomic.Int64 // items
 }
 
-func scene(name string, limit, shares, items int, body func(c *crew)) step.Scene {
+func scene(name string, limit, shares, items int, body func(c *workers)) step.Scene {
 	return step.Scene{Name: name, Quick: 2, Deep: 3, Free: 2, Body: func(r *step.Run) {
-		c := &crew{Run: r, limit: limit, grain: 1, begun: make([]atomic.Int32, items)}
+		c := &workers{Run: r, limit: limit, grain: 1, begun: make([]atomic.Int32, items)}
 		c.division.Init(limit, shares)
 		c.division.Put(share.Run{Lo: 0, Hi: items})
 		body(c)
@@ -89,7 +89,7 @@ func scene(name string, limit, shares, items int, body func(c *crew)) step.Scene
 }
 
 // holds has a worker claim both of two items, one by one, and takes a place for another.
-func (c *crew) holds() (w share.Worker, first, second share.Run) {
+func (c *workers) holds() (w share.Worker, first, second share.Run) {
 	c.Quietly(func() {
 		c.Check(c.division.Reserve(), "no place")
 		w = c.division.Join()
@@ -102,9 +102,9 @@ func (c *crew) holds() (w share.Worker, first, second share.Run) {
 }
 
 // worker does what a helper of a loop does.
-func (c *crew) worker() { c.works(c.division.Join()) }
+func (c *workers) worker() { c.works(c.division.Join()) }
 
-func (c *crew) works(w share.Worker) {
+func (c *workers) works(w share.Worker) {
 	for {
 		claimed, left, more := w.Claim(c.grain)
 		if !more {
@@ -134,10 +134,10 @@ func (c *crew) works(w share.Worker) {
 }
 
 // short makes all items last a step.
-func (c *crew) short() { c.work = func(int) { c.Point() } }
+func (c *workers) short() { c.work = func(int) { c.Point() } }
 
 // meet makes two items each of which lasts until the other one has begun.
-func (c *crew) meet(one, other int) {
+func (c *workers) meet(one, other int) {
 	begun := make([]chan struct{}, len(c.begun))
 	for i := range begun {
 		begun[i] = make(chan struct{})

@@ -142,7 +142,7 @@ func (d demo) clustered(ctx context.Context, m *mailer) error {
 	m.server, m.replicas = c.url(), nodes
 	d.say("%d processes on a cluster of %d servers, %d mails, each on %d disks", workers, nodes, m.mails, nodes)
 	faults := 0
-	return d.crew(ctx, m, func(ctx context.Context) error {
+	return d.runAndKill(ctx, m, func(ctx context.Context) error {
 		i, again := faults/2%nodes, faults%2 == 1
 		faults++
 		if again { // the server catches up before the next one is killed: two of three must be there

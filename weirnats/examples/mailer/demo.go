@@ -107,11 +107,11 @@ func (d demo) together(ctx context.Context, m *mailer) error {
 	defer s.Shutdown()
 	m.server, m.replicas = s.ClientURL(), 1
 	d.say("%d processes on one server, %d mails", workers, m.mails)
-	return d.crew(ctx, m, func(context.Context) error { return nil })
+	return d.runAndKill(ctx, m, func(context.Context) error { return nil })
 }
 
-// crew runs several processes, and kills one after the other. After each kill it calls fault.
-func (d demo) crew(ctx context.Context, m *mailer, fault func(context.Context) error) error {
+// runAndKill runs several processes, and kills one after the other. After each kill it calls fault.
+func (d demo) runAndKill(ctx context.Context, m *mailer, fault func(context.Context) error) error {
 	queue, err := m.open(ctx)
 	if err != nil {
 		return err
@@ -122,10 +122,10 @@ func (d demo) crew(ctx context.Context, m *mailer, fault func(context.Context) e
 	defer stop()
 	put := make(chan error, 1)
 	go func() { put <- m.put(ctx, queue, 0) }()
-	all := &crew{m: m}
+	all := &processes{m: m}
 	defer all.kill()
 	for range workers {
-		if err := all.hire(ctx); err != nil {
+		if err := all.start(ctx); err != nil {
 			return err
 		}
 	}
@@ -134,8 +134,8 @@ func (d demo) crew(ctx context.Context, m *mailer, fault func(context.Context) e
 		if err != nil {
 			return err
 		}
-		d.say("  process %d: %v, after %d mails of all", all.workers[0].cmd.Process.Pid, all.dismiss(), sent)
-		if err := errors.Join(fault(ctx), all.hire(ctx)); err != nil {
+		d.say("  process %d: %v, after %d mails of all", all.workers[0].cmd.Process.Pid, all.killOldest(), sent)
+		if err := errors.Join(fault(ctx), all.start(ctx)); err != nil {
 			return err
 		}
 	}
