@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 
 	"github.com/64ed045f/weir/cmd/weir-top/internal/client"
 	"github.com/64ed045f/weir/cmd/weir-top/internal/top"
+	"github.com/64ed045f/weir/internal/program"
 )
 
 // A usageError is a mistake in the command line.
@@ -65,7 +65,7 @@ Exit status:
   weir top --header 'Authorization: Bearer …' URL
   weir top --once URL                           print the pools, and end
   weir top --once --json URL | jq .pools        for programs`,
-		Version:               version(),
+		Version:               program.Version(),
 		DisableFlagsInUseLine: true,
 		SilenceErrors:         true, // main reports them
 		SilenceUsage:          true, // the whole help would bury the message
@@ -157,23 +157,4 @@ func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 // isNoToken reports whether r is not allowed in the name of a header (RFC 9110, 5.6.2).
 func isNoToken(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", r)
-}
-
-// version describes this build: the version of the module, the commit if it was built in a checkout, and the
-// Go release.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "(unknown)"
-	}
-	text := info.Main.Version
-	if text == "" {
-		text = "(devel)"
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			text += " " + s.Value
-		}
-	}
-	return fmt.Sprintf("%s %s", text, info.GoVersion)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/64ed045f/weir/cmd/weir-top/internal/text"
+	"github.com/64ed045f/weir/internal/program"
 )
 
 // The exit statuses of the tool, besides those of signals.
@@ -22,10 +23,10 @@ const (
 const maxMessage = 1000
 
 func main() {
-	ctx, interrupted := withSignals(context.Background())
+	ctx := program.WithSignals(context.Background(), func(*program.Interruption) {}) // the end of ctx ends the display, which restores the terminal
 	err := newCommand().ExecuteContext(ctx)
-	if stop := interrupted(); stop != nil {
-		os.Exit(stop.status())
+	if stop, ok := errors.AsType[*program.Interruption](context.Cause(ctx)); ok {
+		os.Exit(stop.Status())
 	}
 	os.Exit(status(err))
 }

@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/64ed045f/weir/cmd/weir/internal/sum"
+	"github.com/64ed045f/weir/internal/program"
 )
 
 // A usageError is a mistake in the command line.
@@ -31,7 +31,7 @@ It is the command-line tool of the Go library github.com/64ed045f/weir.`,
 		Example: `  weir sum                       MD5 of every file below the current directory
   weir sum -a sha256 dir > sums  SHA-256 of every file below dir
   weir sum -a sha256 -c sums     is every file as it was?`,
-		Version:       version(),
+		Version:       program.Version(),
 		Args:          mustName,
 		SilenceErrors: true, // main reports them
 		SilenceUsage:  true, // the whole help would bury the message
@@ -70,25 +70,6 @@ func mustName(cmd *cobra.Command, args []string) error {
 		return &usageError{cmd, noCommand(cmd, args[0])}
 	}
 	return nil
-}
-
-// version describes this build: the version of the module, the commit if it was built in a checkout, and the
-// Go release.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "(unknown)"
-	}
-	text := info.Main.Version
-	if text == "" {
-		text = "(devel)"
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			text += " " + s.Value
-		}
-	}
-	return fmt.Sprintf("%s %s", text, info.GoVersion)
 }
 
 // noCommand returns an error that suggests the command that the user may have meant.

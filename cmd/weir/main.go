@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/64ed045f/weir/cmd/weir/internal/sum"
+	"github.com/64ed045f/weir/internal/program"
 )
 
 // The exit statuses of the tool, besides those of signals.
@@ -28,8 +29,8 @@ func status(err error) int {
 	if err == nil {
 		return statusOK
 	}
-	if stop, ok := errors.AsType[*interruption](err); ok {
-		return stop.status()
+	if stop, ok := errors.AsType[*program.Interruption](err); ok {
+		return stop.Status()
 	}
 	if errors.Is(err, sum.ErrFailed) {
 		return statusFailed

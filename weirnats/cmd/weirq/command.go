@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
+	"github.com/64ed045f/weir/internal/program"
 	"github.com/64ed045f/weir/weirnats"
 )
 
@@ -62,7 +62,7 @@ Exit status:
   weirq dead mail --dir /var/lib/mailer           why its messages have failed
   weirq replay mail 17 18 --dir /var/lib/mailer   try two of them again
   weirq watch mail --server tls://nats:4222 --creds ops.creds`,
-		Version:       version(),
+		Version:       program.Version(),
 		Args:          mustName,
 		SilenceErrors: true, // run reports them
 		SilenceUsage:  true, // the whole help would bury the message
@@ -110,25 +110,6 @@ func mustName(cmd *cobra.Command, args []string) error {
 		return &usageError{cmd, noCommand(cmd, args[0])}
 	}
 	return nil
-}
-
-// version says which build this is: the version of the module, the commit if it was built in a checkout, and
-// the Go release.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "(unknown)"
-	}
-	text := info.Main.Version
-	if text == "" {
-		text = "(devel)"
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			text += " " + s.Value
-		}
-	}
-	return fmt.Sprintf("%s %s", text, info.GoVersion)
 }
 
 // noCommand returns an error that suggests the command that may have been meant.

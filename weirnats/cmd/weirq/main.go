@@ -15,6 +15,8 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
+
+	"github.com/64ed045f/weir/internal/program"
 )
 
 // The exit statuses of the tool, in addition to those of a signal.
@@ -61,8 +63,8 @@ func run(ctx context.Context, args []string, s streams) int {
 	root := newCommand(s)
 	root.SetArgs(args)
 	err := cmp.Or(root.ExecuteContext(ctx), out.err)
-	if stop, ok := errors.AsType[*interruption](context.Cause(ctx)); ok {
-		return stop.status()
+	if stop, ok := errors.AsType[*program.Interruption](context.Cause(ctx)); ok {
+		return stop.Status()
 	}
 	if err == nil || errors.Is(err, errNoReader) {
 		return statusOK

@@ -23,6 +23,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/64ed045f/weir/internal/program"
 	"github.com/64ed045f/weir/weirnats"
 )
 
@@ -232,7 +233,7 @@ func TestASignalEndsItAndFreesTheFolder(t *testing.T) {
 	defer typing.Close()
 	for _, args := range [][]string{{"watch", "raw"}, {"purge", "raw"}} {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(300*time.Millisecond, func() { cancel(&interruption{syscall.SIGINT}) })
+		time.AfterFunc(300*time.Millisecond, func() { cancel(&program.Interruption{Signal: syscall.SIGINT}) })
 		_, _, status := at(ctx, in, true, append(args, "--dir", dir)...)
 		is(t, "status", status, 130)
 		cancel(nil)
