@@ -32,9 +32,8 @@ type loop struct {
 	helpers taskGroup
 	helper  func(context.Context) error // the method value of help, made once
 
-	clock          time.Time     // when the loop began; now counts from it
-	working        atomic.Uint64 // workers that take part at the moment, plus 1<<32 times those that have begun
-	share.Division               // places are held by the helpers in the group, and by the caller if it takes part
+	clock          time.Time // when the loop began; now counts from it
+	share.Division           // places are held by the helpers in the group, and by the caller if it takes part
 
 	begun    atomic.Bool // a helper has begun since do asked for the first one
 	short    atomic.Bool // the pool has refused or lost a helper; workers ask for another one from time to time

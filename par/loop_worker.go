@@ -32,7 +32,6 @@ type worker struct {
 }
 
 func (l *loop) newWorker(ctx context.Context) *worker {
-	l.working.Add(1<<32 + 1)
 	w := &worker{loop: l, ctx: ctx, Worker: l.Join(), grain: 1}
 	w.raised.Store(1)
 	return w
@@ -174,10 +173,8 @@ func (w *worker) finish() {
 	if again {
 		l.recruit() // replaces this worker
 	}
-	// Helpers that still wait for a worker will find nothing to do, and on a pool that wait may be long. But one of
-	// them may have begun meanwhile, and have claimed the last items.
-	if n := l.working.Add(^uint64(0)); uint32(n) == 0 && l.Places() > 0 && (l.Signal.Load()&share.Halt != 0 || l.Drained() && l.working.Load() == n) {
-		l.helpers.Cancel(errOver)
+	if w.End() {
+		l.helpers.Cancel(errOver) // those that wait for a worker: on a pool that may be for long
 	}
 	if value != nil {
 		panic(value)

@@ -14,9 +14,13 @@ type Division struct {
 
 	limit  int64
 	shares []share
-	seats  atomic.Int64 // how many workers have joined; gives each a share
-	places atomic.Int64 // taken places: those of workers that have come or will come
+	seats  atomic.Int64  // how many workers have joined; gives each a share
+	places atomic.Int64  // taken places: those of workers that have come or will come
+	joined atomic.Uint64 // the workers that have joined and not ended, plus newWorker for each that has joined
 }
+
+// newWorker is what a worker that joins adds to the upper half of Division.joined, so that End sees whether one has joined meanwhile.
+const newWorker = 1 << 32
 
 // The bits of Signal.
 const (
@@ -78,6 +82,7 @@ type Worker struct {
 
 // Join returns a worker.
 func (d *Division) Join() Worker {
+	d.joined.Add(newWorker + 1)
 	seat := int(d.seats.Add(1)-1) % len(d.shares)
 	return Worker{division: d, share: &d.shares[seat], fresh: true}
 }
@@ -167,4 +172,12 @@ func (w *Worker) Leave() {
 		w.gone = true
 		w.division.places.Add(-1)
 	}
+}
+
+// End is the last call of a worker, after Leave. It reports whether the workers with places that have not joined will find nothing to do: all items
+// were claimed, and no worker has any of them. One that joins meanwhile may claim the last items before End finds none, and is seen by its number.
+func (w *Worker) End() (idle bool) {
+	d := w.division
+	n := d.joined.Add(^uint64(0))
+	return uint32(n) == 0 && d.Places() > 0 && (d.Signal.Load()&Halt != 0 || d.Drained() && d.joined.Load() == n)
 }

@@ -49,6 +49,19 @@ var scenes = []step.Scene{
 		w.Put(second)
 		c.works(w)
 	}),
+	scene("a worker leaves its item to another one that comes", 2, 1, 1, func(c *workers) {
+		c.short()
+		var w share.Worker
+		c.Quietly(func() {
+			c.Check(c.division.Reserve(), "no place")
+			w = c.division.Join()
+			item, _, _ := w.Claim(1)
+			w.Put(item)
+			c.Check(c.division.Reserve(), "no place")
+		})
+		c.Go("another worker", c.worker)
+		c.leaves(w)
+	}),
 }
 
 // workers are the workers of a loop.
@@ -61,6 +74,7 @@ type workers struct {
 	work       func(item int)
 	begun      []atomic.Int32
 	running    atomic.Int64 // items
+	over       atomic.Bool  // the workers that have not come were sent away
 }
 
 func scene(name string, limit, shares, items int, body func(c *workers)) step.Scene {
@@ -124,13 +138,22 @@ func (c *workers) works(w share.Worker) {
 			c.Check(c.begun[next].Add(1) == 1, "an item begins twice")
 			n := c.running.Add(1)
 			c.Check(n <= int64(c.limit), "%d items run at once", n)
+			c.Check(!c.over.Load(), "an item begins though workers were sent away")
 			c.work(next)
 			c.running.Add(-1)
 			next++
 		}
 		w.Put(share.Run{Lo: next, Hi: claimed.Hi})
 	}
+	c.leaves(w)
+}
+
+func (c *workers) leaves(w share.Worker) {
 	w.Leave()
+	if w.End() {
+		c.Check(c.running.Load() == 0, "workers are sent away while items run")
+		c.over.Store(true)
+	}
 }
 
 // short makes all items last a step.
