@@ -21,7 +21,7 @@ func (f *flow[T, R]) feed(ctx context.Context) error {
 		}
 		f.ended = true
 		more := f.understaffed()
-		if f.broken || f.fed == int(f.taken.Load()) { // otherwise a result is to come, and its helper may have the consumer's place
+		if f.broken || f.fed == f.window.Taken() { // otherwise a result is to come, and its helper may have the consumer's place
 			f.rouse(nil)
 		}
 		f.mu.Unlock()
@@ -65,8 +65,7 @@ func (f *flow[T, R]) offer(ctx context.Context, e entry[T]) bool {
 	}
 	for full && !halted {
 		f.mu.Lock()
-		f.starved.Store(true) // under mu: a relieve that has begun must not lower it again
-		full, halted = f.full(), f.halted
+		full, halted = !f.window.Asks(f.fed), f.halted
 		wait := full && !halted
 		f.filling = wait
 		f.mu.Unlock()
@@ -82,4 +81,4 @@ func (f *flow[T, R]) offer(ctx context.Context, e entry[T]) bool {
 }
 
 // full reports whether the feeder must wait until the consumer takes results.
-func (f *flow[T, R]) full() bool { return f.fed == int(f.taken.Load())+f.ahead }
+func (f *flow[T, R]) full() bool { return !f.window.Admits(f.fed) }

@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/inside"
 	"github.com/64ed045f/weir/internal/race"
+	"github.com/64ed045f/weir/internal/share"
 )
 
 // flow is one run of a stream. Items are numbered from 0 in the order of the source, and so are the places
@@ -43,8 +43,7 @@ type flow[T, R any] struct {
 	wake    chan struct{} // wakes the consumer
 	room    chan struct{} // wakes the feeder
 
-	taken   atomic.Int64 // results that the consumer has taken; only the consumer writes it
-	starved atomic.Bool  // a helper or the feeder could go on if more were taken
+	window share.Window // what the consumer has taken, and how far helpers and the feeder may be ahead
 
 	shown slots[outcome[R]] // where the consumer finds ready results; only the consumer uses it
 
@@ -95,6 +94,7 @@ func newFlow[T, R any](ctx context.Context, o options, fn func(context.Context, 
 		f.fed, f.ended = len(items), true
 		f.ahead = min(f.ahead, len(items))
 	}
+	f.window.Init(f.ahead)
 	f.singly = f.paced(ctx)
 	f.ctx, f.cancel = context.WithCancelCause(ctx)
 	f.helpers = o.newHelpers(f.ctx, f.cancel, f.lose)
@@ -123,7 +123,7 @@ func (f *flow[T, R]) start() {
 
 // startable reports whether there is an item that may begin.
 func (f *flow[T, R]) startable() bool {
-	return !f.halted && f.next < f.fed && f.next < int(f.taken.Load())+f.ahead
+	return !f.halted && f.next < f.fed && f.window.Admits(f.next)
 }
 
 // understaffed reports whether to ask for a helper. If so it counts that helper, and the caller must call
@@ -201,7 +201,7 @@ func (f *flow[T, R]) await() int {
 	asked := false
 	for !f.isOver() {
 		f.mu.Lock()
-		taken := int(f.taken.Load())
+		taken := f.window.Taken()
 		switch {
 		case f.broken || f.ended && taken == f.fed:
 			f.mu.Unlock()
@@ -255,29 +255,25 @@ func (f *flow[T, R]) runAlone() {
 
 // take takes the next result, which must be ready.
 func (f *flow[T, R]) take() outcome[R] {
-	taken := int(f.taken.Load())
-	place := f.shown.at(taken)
+	place := f.shown.at(f.window.Taken())
 	result := *place
 	*place = outcome[R]{} // the place may be used again, and must not keep the value alive
-	f.taken.Store(int64(taken + 1))
-	if f.starved.Load() {
+	if f.window.Take() {
 		f.relieve()
 	}
 	return result
 }
 
-// relieve lets the feeder and helpers go on that have stopped because too few results were taken. They raise
-// starved first and then read taken; the consumer writes taken first and then reads starved. So one of the
-// two sees the other.
+// relieve lets the feeder and helpers go on that have stopped because too few results were taken.
 func (f *flow[T, R]) relieve() {
 	f.mu.Lock()
-	f.starved.Store(false)
+	f.window.Lower()
 	f.rouseFeeder()
 	more := f.understaffed()
 	if f.next < f.fed && !f.halted && !f.startable() {
 		// Before this goroutine got the mutex, a helper used up the room of the result taken just now, and
 		// ended: the next take must call relieve again.
-		f.starved.Store(true)
+		f.window.Raise()
 	}
 	f.mu.Unlock()
 	if more {

@@ -57,11 +57,11 @@ func (f *flow[T, R]) help(ctx context.Context) error {
 		going = f.heed(ctx)
 		f.mu.Lock()
 		if f.complete(number, result) && f.rouse(task) {
-			f.starved.Store(true) // the consumer has the helper's place now, and asks for a helper again
+			f.window.Raise() // the consumer has the helper's place now, and asks for a helper again
 			going = false
 			break
 		}
-		if f.singly || f.alone && f.front > int(f.taken.Load()) {
+		if f.singly || f.alone && f.front > f.window.Taken() {
 			break
 		}
 	}
@@ -89,21 +89,17 @@ func (f *flow[T, R]) heed(ctx context.Context) bool {
 // mayBegin is startable for a goroutine that does not look again by itself. If an item may begin once the
 // consumer has taken more, mayBegin makes the consumer see to that.
 func (f *flow[T, R]) mayBegin() bool {
-	if f.startable() {
-		return true
-	}
 	if f.halted || f.next == f.fed {
 		return false // the feeder sees to the rest
 	}
-	f.starved.Store(true)
-	return f.startable()
+	return f.window.Asks(f.next)
 }
 
 // claim takes the next item, which must be startable.
 func (f *flow[T, R]) claim() (number int, e entry[T]) {
 	number = f.next
 	f.next++
-	f.results.reserve(int(f.taken.Load()), f.handed, number)
+	f.results.reserve(f.window.Taken(), f.handed, number)
 	if f.from == nil {
 		e.item = f.items[number]
 		return number, e
@@ -154,5 +150,5 @@ func (f *flow[T, R]) complete(number int, result outcome[R]) (awaited bool) {
 		// The consumer gets no result after this one. The items before it run already.
 		f.halted = true
 	}
-	return f.front > int(f.taken.Load())
+	return f.front > f.window.Taken()
 }

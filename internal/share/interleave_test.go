@@ -62,6 +62,9 @@ var scenes = []step.Scene{
 		c.Go("another worker", c.worker)
 		c.leaves(w)
 	}),
+	windowScene("a producer is one ahead of a consumer of two", 1, 2),
+	windowScene("a producer is one ahead of a consumer of three", 1, 3),
+	windowScene("a producer is two ahead of a consumer of four", 2, 4),
 }
 
 // workers are the workers of a loop.

@@ -1,4 +1,4 @@
-// Package share divides the items of a parallel loop among workers.
+// Package share divides the items of a parallel loop among workers, and bounds how far those of a stream are ahead of its consumer: see [Window].
 //
 // The division is affinity scheduling (Markatos and LeBlanc, "Using processor affinity in loop scheduling on
 // shared-memory multiprocessors", 1992). Each worker has a share, and claims a fraction of the items left in
