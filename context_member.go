@@ -86,8 +86,7 @@ func (b *batch) member(w *engine.Worker) *member {
 		}
 	}
 	m := b.newMember(w)
-	w.Tenant.Store(&m.tenant)
-	if b.group.pool.cut.isOver() {
+	if w.SetTenant(&m.tenant) {
 		b.scope.cancel(ErrClosed)
 	}
 	if old != nil {

@@ -10,10 +10,8 @@ import (
 // cutoff is the end of a pool for tasks that run: it cancels the contexts of those of [Pool.Go] and
 // [Once.Do], and the groups with tasks that run on the pool.
 //
-// Invariant: after the cutoff each group with a task that runs on the pool is cancelled. A worker that begins
-// with another group sets its tenant, and then looks at over. cutTasks sets over, and then looks at the
-// tenants of all workers that are not idle, also of those between two tasks. So one of the two sees the
-// other. A group whose last task has just ended may be cancelled, too.
+// After the cutoff each group with a task that runs on the pool is cancelled: see [engine.Worker.SetTenant]. A group whose last task has just ended may
+// be cancelled, too.
 type cutoff struct {
 	of   any         // the FuncContext whose pool that is; nil for none
 	over atomic.Bool // it has come; changed under mu
@@ -49,7 +47,7 @@ func (c *cutoff) remove(l *fifo.Link[errand]) {
 // cutTasks is called when the time is over for the tasks of a pool that was shut down.
 func (p *Pool) cutTasks() {
 	p.cut.come()
-	for _, tenant := range p.core.engine.Tenants() {
+	for _, tenant := range p.core.engine.Cut() {
 		if b := batchIn(tenant); b != nil {
 			b.scope.seen()
 			b.scope.cancel(ErrClosed)
@@ -71,6 +69,3 @@ func (c *cutoff) come() {
 		e.self.(cancels).cancel(ErrClosed)
 	}
 }
-
-// isOver reports whether the cutoff has come. A pool of a group's own has none.
-func (c *cutoff) isOver() bool { return c != nil && c.over.Load() }

@@ -117,7 +117,8 @@ type Engine struct {
 	sets     uint64            // sets of subtasks numbered so far; under mu
 	unused   fifo.List[Worker] // in a lane: workers whose tasks are split, and that it might take permits from; under mu
 	timers   atomic.Int32
-	_        [cacheLine - 20 - 3*bits.UintSize/8]byte
+	cut      atomic.Bool // Cut was called
+	_        [cacheLine - 24 - 3*bits.UintSize/8]byte
 
 	mu         lock // never held across a channel operation that may block
 	submitters submitters

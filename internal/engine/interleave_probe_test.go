@@ -47,6 +47,23 @@ var probeScenes = []step.Scene{
 		w.submit(w.parent("parent", w.task("child 1"), w.task("child 2")))
 		w.submit(w.task("other"))
 	}),
+	in("the tasks are cut while one begins", 1, 1, func(w *world) {
+		ends := make(chan struct{}, 2) // the task may learn of the cut in both ways
+		var tenant engine.Tenant
+		tenant.Self = &tenant
+		w.Go("cut", func() {
+			for _, t := range w.Cut() {
+				w.Check(t == any(&tenant), "the tenant of no task is listed")
+				ends <- struct{}{}
+			}
+		})
+		w.accept(&task{name: "a", on: func(own *engine.Worker) {
+			if own.SetTenant(&tenant) {
+				ends <- struct{}{}
+			}
+			<-ends // for ever, if neither has seen the other
+		}})
+	}),
 	in("a probe of parked workers", 2, 2, func(w *world) {
 		w.accept(w.task("a"), w.task("b"))
 		w.Settle()

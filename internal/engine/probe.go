@@ -117,17 +117,18 @@ func (e *Engine) Busy(longer time.Duration) (found []Busy) {
 	return found
 }
 
-// Tenants lists the tenants that Run has set for tasks that have begun, on workers that are not idle. A task
-// may have ended since. Its worker may then have another task of the same kind that has not set a tenant yet.
-func (e *Engine) Tenants() (list []any) {
+// Cut lists the tenants of tasks that have begun, on workers that are not idle. SetTenant, called for a task that begins from now on, reports true. A
+// listed task may have ended since. Its worker may then have another task of the same kind that has not set a tenant yet.
+func (e *Engine) Cut() (tenants []any) {
+	e.cut.Store(true)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.eachWorker(func(w *Worker) {
 		if t := w.Tenant.Load(); t != nil && !w.idle {
-			list = append(list, t.Self)
+			tenants = append(tenants, t.Self)
 		}
 	})
-	return list
+	return tenants
 }
 
 // eachWorker calls look for each worker, under the lock, which the caller holds. If there are many workers,

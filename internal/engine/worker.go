@@ -60,6 +60,13 @@ type Worker struct {
 // Tenant is a part of Run's own record of a task. Self leads back to that record.
 type Tenant struct{ Self any }
 
+// SetTenant sets the tenant of w, which is about to begin a task, and reports whether Cut was called: then Cut may not have found the tenant. SetTenant
+// writes the tenant first, and then looks at cut. Cut does it in the opposite order, so one of the two sees the other.
+func (w *Worker) SetTenant(t *Tenant) (cut bool) {
+	w.Tenant.Store(t)
+	return w.engine.cut.Load()
+}
+
 // Forget removes the tenant of the worker, if that is t and not one that Run has put there since.
 func (w *Worker) Forget(t *Tenant) { w.Tenant.CompareAndSwap(t, nil) }
 
