@@ -91,6 +91,7 @@ func (c *collection) add(tasks []Running) {
 			continue
 		}
 		g := c.group(r.of)
+		g.Tasks -= r.worker.Unreported(r.of)
 		if d := r.of.recorded().adopted(r.worker); d != nil {
 			r.Worker, r.Since, r.workers, r.named = d.number, d.since, d.label, 0
 			g.Running = slices.DeleteFunc(g.Running, func(r Running) bool { return r.task == any(d) })
@@ -157,6 +158,7 @@ func (c *collection) list() []GroupInfo {
 	var list []GroupInfo
 	long := func(since time.Time) bool { return time.Since(since) >= c.longer }
 	for _, g := range c.groups {
+		g.Tasks = max(g.Tasks, len(g.Running)) // workers may have gone on since the look at the group
 		if long(g.Since) || slices.ContainsFunc(g.Running, func(r Running) bool { return long(r.Since) }) {
 			list = append(list, *g)
 		}
@@ -283,11 +285,19 @@ func (s *recordShard) directTasks(b *batch) (list []Running) {
 			continue
 		}
 		list = append(list, Running{
-			Label: b.label.of(), Worker: d.number, Since: d.since, Group: r.id, task: d, of: b,
+			Label: b.label.of(), Worker: d.number, Since: d.since, Group: r.id, Waits: d.waits(), task: d, of: b,
 			workers: d.label, still: func() bool { return s.has(r, d) },
 		})
 	}
 	return list
+}
+
+// waits says what the task waits for, as long as it is a direct one: all but the end of a group at its bell makes it a worker's.
+func (d *directRecord) waits() string {
+	if d.member.bells.Load() > 0 {
+		return waitsFor[engine.ForOther]
+	}
+	return waitsFor[engine.ForNothing]
 }
 
 // adopted returns the record of the task on w, if it began as a direct one.

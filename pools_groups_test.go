@@ -120,6 +120,59 @@ func TestAGroupIsListedWhileItsTasksRunThoughNoGoroutineWaits(t *testing.T) {
 	})
 }
 
+func TestTasksOfAGroupThatHaveEndedDoNotCount(t *testing.T) {
+	weir.Watch()
+	for name, inTask := range map[string]bool{"outside": false, "in a task": true} {
+		check.Bubble(t, name, func(t *testing.T) {
+			p := weir.New(1, weir.Measure(1), weir.Queue(weir.Unbounded))
+			v := check.NewValve()
+			run := func(ctx context.Context) error {
+				g := p.Group(ctx)
+				for range 1000 {
+					g.Go(succeed)
+				}
+				g.Go(v.Member)
+				return g.Wait()
+			}
+			done := make(chan error)
+			go func() {
+				if inTask {
+					done <- p.Do(t.Context(), run)
+				} else {
+					done <- run(t.Context())
+				}
+			}()
+			synctest.Wait()
+			list := weir.Groups(0)
+			check.Equal(t, "groups", len(list), 1)
+			check.Equal(t, "tasks", list[0].Tasks, 1)
+			v.Open()
+			check.OK(t, <-done)
+			p.Close()
+		})
+	}
+}
+
+func TestATaskOnAPlainGoroutineIsListedAsWaitingForAGroupOnOthers(t *testing.T) {
+	weir.Watch()
+	synctest.Test(t, func(t *testing.T) {
+		v := check.NewValve()
+		outer := weir.NewGroup(weir.Label(t.Context(), "outer"), 1)
+		outer.Go(func(ctx context.Context) error {
+			inner := weir.NewGroup(weir.Label(ctx, "inner"), 1)
+			inner.Go(v.Member)
+			return inner.Wait()
+		})
+		synctest.Wait()
+		check.Equal(t, "groups", treeOf(weir.Groups(0)), strings.Join([]string{
+			`inner in "outer" of worker 1: 1 tasks; waits for ""`,
+			`outer in "" of worker 0: 1 tasks; waits for "other"`,
+		}, "\n"))
+		v.Open()
+		check.OK(t, outer.Wait())
+	})
+}
+
 func TestAGroupIsListedWithTheLinesOfTheProgramThatMadeItAndWait(t *testing.T) {
 	weir.Watch()
 	p := weir.New(2)

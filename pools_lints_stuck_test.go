@@ -3,6 +3,7 @@ package weir_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,6 +69,19 @@ func TestLintsOfLanesRatesAndBlocking(t *testing.T) {
 				}))
 			}
 		}, "; ; "},
+		{"one has the other place and waits, with a goroutine in Blocking", nil, func(t *testing.T, p, _ *weir.Pool, _ *weir.Keyed[string], v *check.Valve) {
+			elsewhere(t, p, v)
+			check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+				var other sync.WaitGroup
+				defer other.Wait()
+				other.Go(func() {
+					time.Sleep(time.Second) // the task waits already, and keeps its place
+					weir.Blocking(ctx, v.Hold)
+				})
+				return waitsInOther(v)(ctx)
+			}))
+			check.OK(t, p.Submit(nothing))
+		}, "stuck; ; "},
 		{"the lane waits for a place that others have", nil, func(t *testing.T, p, lane *weir.Pool, _ *weir.Keyed[string], v *check.Valve) {
 			check.OK(t, lane.Go(t.Context(), func(ctx context.Context) error {
 				weir.Blocking(ctx, v.Hold)

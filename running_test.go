@@ -143,6 +143,30 @@ func TestRunningTellsWhichTasksWait(t *testing.T) {
 	})
 }
 
+func TestRunningTellsWhatATaskWaitsForItself(t *testing.T) {
+	weir.Watch()
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1, weir.Measure(1))
+		v := check.NewValve()
+		check.OK(t, p.Go(weir.Label(t.Context(), "outer"), func(ctx context.Context) error {
+			g := weir.NewGroup(ctx, 1) // not of the pool, though its task waits for one of the pool
+			g.Go(func(ctx context.Context) error {
+				_, err := weir.Async(weir.Label(ctx, "inner"), p, func(context.Context) (int, error) { return 0, v.Try() }).Get(ctx)
+				return err
+			})
+			return g.Wait()
+		}))
+		synctest.Wait()
+		waits := map[string]string{}
+		for _, r := range p.Running(0) {
+			waits[r.Label] = r.Waits
+		}
+		check.Equal(t, "what they wait for", fmt.Sprint(waits), "map[inner: outer:other]")
+		v.Open()
+		p.Close()
+	})
+}
+
 func stuckInOne(release <-chan struct{}) { <-release }
 
 func stuckInOther(release <-chan struct{}) { <-release }

@@ -179,19 +179,21 @@ func (w *Worker) waitsFor() Waits {
 		return ForNothing
 	case p.returner != nil, p.waits == 0 && w.returnsAbove():
 		return ForPlace
-	case p.blocked > 0:
+	case p.blocked > 0 && (p.waits == 0 || p.without): // else other goroutines of the task wait, and it has kept its place
 		return ForBlocking
 	case p.waits == 0:
 		return ForNothing
 	}
-	switch first := p.awaits.First().Of(); {
-	case first == nil:
-		return ForOther
-	case first.subtasks != nil:
-		return ForSubtasks
-	default:
-		return ForSingle
+	for l := p.awaits.First(); l != nil; l = l.Next() {
+		switch w := l.Of(); {
+		case w.via != nil: // the task waits for it by way of other engines
+		case w.subtasks != nil:
+			return ForSubtasks
+		default:
+			return ForSingle
+		}
 	}
+	return ForOther
 }
 
 // Still reports whether the worker still has the same task.
