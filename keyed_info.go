@@ -28,7 +28,9 @@ func (k *observedKeyed[K]) glance() Stats {
 	s.Limit = min(all.Limit, k.on.core.glance().Limit)
 	s.Extra, s.Throttled, s.Paused, s.Closed = all.Extra, all.Throttled, all.Paused, all.Closed
 	for _, l := range lanes {
-		s.add(l.pool.core.glance())
+		of := l.pool.core.glance()
+		s.Throttled = s.Throttled || of.Throttled // the lane above has no tasks of its own
+		s.add(of)
 	}
 	return s
 }

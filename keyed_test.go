@@ -194,6 +194,28 @@ func TestPoolsShowATaskOfAKeyThatHasNoPlace(t *testing.T) {
 	})
 }
 
+func TestStatsOfKeysTellThatTheyWaitForTokens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(2, weir.Name("rated keys"), weir.Rate(1, time.Second, 1))
+		k := weir.NewKeyed[string](p, 1)
+		throttled := func() (is bool) {
+			synctest.Wait()
+			for info := range weir.Pools() {
+				is = is || info.Name == "rated keys" && info.Kind == "Keyed[string]" && info.Stats().Throttled
+			}
+			return is
+		}
+		check.OK(t, k.Submit("a", nothing))
+		check.Equal(t, "throttled by the only task", throttled(), false)
+		check.OK(t, k.Submit("a", nothing))
+		check.OK(t, k.Submit("b", nothing))
+		check.Equal(t, "throttled by the next ones", throttled(), true)
+		time.Sleep(2 * time.Second)
+		check.Equal(t, "throttled after their turns", throttled(), false)
+		p.Close()
+	})
+}
+
 // The handlers of the pool hold, except for that of slow tasks: each key would need a watch.
 func TestHandlersOfThePoolOfKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
