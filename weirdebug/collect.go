@@ -349,7 +349,7 @@ func (h *handler) stack(s *Snapshot, v view, groups []weir.GroupInfo) error {
 		if i < 0 {
 			return fail(http.StatusNotFound, "there is no group %d; it may have ended", v.group)
 		}
-		running = groups[i].Running
+		running = slices.Clone(groups[i].Running) // the page shows those of the group as well
 		s.Groups = []Group{s.newGroup(groups[i])}
 	}
 	running = slices.DeleteFunc(running, func(r weir.Running) bool { return r.Worker != v.worker })

@@ -142,6 +142,30 @@ func TestTheCountOfTimesIsTheSumOfTheirBuckets(t *testing.T) {
 	p.Close()
 }
 
+// The stack of one task leaves the others of its group as they are.
+func TestThePageOfAStackShowsAllTasksOfTheGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := weirdebug.Handler()
+		v := check.NewValve()
+		g := weir.NewGroup(t.Context(), 3)
+		for range 3 {
+			g.Go(func(context.Context) error { return stuckHere(v) })
+		}
+		synctest.Wait()
+		group := weir.Groups(0)[0].ID
+		body := get(h, fmt.Sprintf("?group=%d&worker=2", group)).Body.String()
+		for worker := range 4 {
+			tasks := strings.Count(body, fmt.Sprintf(">task on worker %d<", worker))
+			check.Equal(t, fmt.Sprintf("tasks on worker %d", worker), tasks, min(worker, 1))
+		}
+		for _, link := range linked.FindAllStringSubmatch(body, -1) {
+			check.Equal(t, link[1], get(h, strings.ReplaceAll(link[1], "&amp;", "&")).Code, http.StatusOK)
+		}
+		v.Open()
+		check.OK(t, g.Wait())
+	})
+}
+
 // All keys are shown as one pool, also by what a task of a key has made.
 func TestTasksOfAKeyedHavePagesAsOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
