@@ -6,7 +6,8 @@ import "context"
 // stays open, and Wait leaves out tasks submitted meanwhile. Any number of
 // goroutines may wait at once; a task of the pool itself must not, as it would
 // wait for itself. While the pool is paused, queued tasks keep Wait blocked, also
-// those of futures and calls that were given up; a cancelled group or Do removes its own.
+// those of futures and calls that were given up; a cancelled Do removes its own, and a cancelled
+// group when a goroutine waits for it.
 // Subtasks count with the task that waits for them: if no task does, Wait does not either.
 //
 // The end of each of these tasks synchronizes before the return of Wait.

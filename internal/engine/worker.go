@@ -104,8 +104,8 @@ func (w *Worker) report(by *Worker) {
 	}
 }
 
-// Unreported returns how many tasks of l the worker has not reported that were over before the one of l in hand. It is hidden from the
-// race detector: the worker need not know of the caller.
+// Unreported returns how many tasks of l were over before the one in hand, and are not reported yet. It is for callers that only look: the worker may
+// go on meanwhile, and write what Unreported reads. That costs the worker nothing, and is hidden from the race detector.
 //
 //go:norace
 func (w *Worker) Unreported(l Ledger) int {
