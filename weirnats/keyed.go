@@ -95,7 +95,7 @@ type turnstile struct {
 	lines  []*line      // the lines whose first message can start
 	asked  int          // how many waiting messages the pulls under way ask for
 	hungry []*partition // the partitions that wait for room
-	last   bool         // the last seat took a message with a key
+	last   bool         // the last puller took a message with a key
 }
 
 // arrive takes a delivery of a partition. It reports false if Serve must end.
@@ -206,9 +206,9 @@ func (s *server) lookUp(t *task) {
 	s.advance(t.line)
 }
 
-// takeTurn gives the seat a message with a key, if one can start. If messages without a key wait as well,
-// every other seat is for those. The mutex is held.
-func (s *server) takeTurn(st *seat) (t *task) {
+// takeTurn gives the puller a message with a key, if one can start. If messages without a key wait as well,
+// every other puller is for those. The mutex is held.
+func (s *server) takeTurn(st *puller) (t *task) {
 	turns := &s.turns
 	if turns.last && s.hungry {
 		turns.last = false

@@ -8,16 +8,16 @@ import (
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
 
-// state says which goroutine has a task: the goroutine of the seat for which it was pulled, or none yet.
+// state says which goroutine has a task: the goroutine of the puller for which it was pulled, or none yet.
 type state int
 
 const (
-	unclaimed state = iota // its seat waits for a place
-	claimed                // its seat has it
-	leaving                // the task goes back, or is lost, before its seat has a place
+	unclaimed state = iota // its puller waits for a place
+	claimed                // its puller has it
+	leaving                // the task goes back, or is lost, before its puller has a place
 )
 
-// task is a message that Serve holds. The seat owns the fields that server.mu does not guard.
+// task is a message that Serve holds. The puller owns the fields that server.mu does not guard.
 type task struct {
 	delivery backend.Delivery
 	arrived  time.Time
@@ -72,8 +72,8 @@ func (s *server) keep(kept <-chan struct{}) {
 func (s *server) interval() time.Duration { return min(tick, s.queue.options.lease/12) }
 
 // look ends Serve if the pool is closed: a task that waits for a message would keep the pool from ending.
-// look also replaces a waiting seat that the pool may have dropped because it was queued for too long. If
-// that seat is there after all, there are two for a while.
+// look also replaces a waiting puller that the pool may have dropped because it was queued for too long. If
+// that puller is there after all, there are two for a while.
 func (s *server) look() {
 	if journal := s.queue.journal; journal != nil {
 		if err := journal.Settle(); err != nil {

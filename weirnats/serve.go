@@ -19,7 +19,7 @@ const (
 	// tick is how often Serve checks whether the pool is closed. Serve looks at its leases as often, or more
 	// often if they are short.
 	tick = 250 * time.Millisecond
-	// enterTime is how long Serve, when it ends, leaves the pool to accept a seat.
+	// enterTime is how long Serve, when it ends, leaves the pool to accept a puller.
 	enterTime = 10 * time.Millisecond
 	// mostWait is the longest time for which a pull waits on the server. A server of a cluster that is stopped
 	// forgets the pull, and a client that is connected to another one does not learn of it.
@@ -77,12 +77,12 @@ type decoder func(codec string, data []byte) (call func(context.Context) error, 
 
 // server is one call of Serve.
 //
-// A seat is a task of the pool that has, or waits for, a place, and runs at most one message. One seat at a
-// time waits for its place in the pool's queue. When that seat has its place, it joins the ready seats. One
-// ready seat leads: it pulls a message for each of them.
+// A puller is a task of the pool that has, or waits for, a place, and runs at most one message. One puller at a
+// time waits for its place in the pool's queue. When that puller has its place, it joins the ready pullers. One
+// ready puller leads: it pulls a message for each of them.
 //
-// While there are messages, the next seat already waits, and another seat leads before all messages of the
-// pull have come. When there are fewer messages than seats, the other seats end. The leader then gives its
+// While there are messages, the next puller already waits, and another puller leads before all messages of the
+// pull have come. When there are fewer messages than pullers, the other pullers end. The leader then gives its
 // place away, by Blocking, and waits for the next message alone: the queue is idle.
 type server struct {
 	queue  *queue
@@ -94,20 +94,20 @@ type server struct {
 
 	pulls    context.Context // the context of pulls; done when Serve must end
 	endPulls context.CancelCauseFunc
-	wanted   chan struct{} // capacity 1: a seat is wanted
+	wanted   chan struct{} // capacity 1: a puller is wanted
 	over     chan struct{} // closed when Serve must end and holds no message
 
 	mu         sync.Mutex
 	stopping   bool
-	err        error  // what Serve returns
-	waiting    *seat  // the seat that waits for its place
-	entering   bool   // the pool has not accepted the waiting seat yet
-	handedBack uint64 // Stats.HandedBack of the pool at the last look
-	leaders    int    // how many seats lead
-	pulling    int    // how many messages the leaders have asked for, while messages wait
-	idle       bool   // a seat without its place waits for a message
-	hungry     bool   // messages wait: pull for all ready seats
-	ready      []*seat
+	err        error   // what Serve returns
+	waiting    *puller // the puller that waits for its place
+	entering   bool    // the pool has not accepted the waiting puller yet
+	handedBack uint64  // Stats.HandedBack of the pool at the last look
+	leaders    int     // how many pullers lead
+	pulling    int     // how many messages the leaders have asked for, while messages wait
+	idle       bool    // a puller without its place waits for a message
+	hungry     bool    // messages wait: pull for all ready pullers
+	ready      []*puller
 	held       map[*task]struct{}
 	turns      turnstile
 	done       int // how many messages without a key are done
@@ -119,12 +119,12 @@ type server struct {
 	attending sync.WaitGroup // the goroutines that serve partitions
 }
 
-// seat is one task of the pool.
-type seat struct {
+// puller is one task of the pool.
+type puller struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	begun  bool          // the pool has called it
-	turn   chan struct{} // capacity 1: the seat has a task, leads, or must end
+	turn   chan struct{} // capacity 1: the puller has a task, leads, or must end
 	task   *task
 	leads  bool
 }
@@ -139,7 +139,7 @@ func newServer(ctx context.Context, q *queue, pool *weir.Pool, decode decoder, f
 	return s
 }
 
-// serve runs on the goroutine of the caller, and hands seats to the pool.
+// serve runs on the goroutine of the caller, and hands pullers to the pool.
 func (s *server) serve() error {
 	stopWatching := context.AfterFunc(s.ctx, func() { s.stop(nil) })
 	defer stopWatching()
@@ -170,7 +170,7 @@ func (s *server) serve() error {
 	return s.err
 }
 
-// want asks for a waiting seat, if there is none.
+// want asks for a waiting puller, if there is none.
 func (s *server) want() {
 	select {
 	case s.wanted <- struct{}{}:
@@ -178,9 +178,9 @@ func (s *server) want() {
 	}
 }
 
-// enter hands a seat to the pool. It may block while the pool is full.
+// enter hands a puller to the pool. It may block while the pool is full.
 func (s *server) enter() {
-	st := &seat{turn: make(chan struct{}, 1)}
+	st := &puller{turn: make(chan struct{}, 1)}
 	st.ctx, st.cancel = context.WithCancelCause(s.base)
 	s.mu.Lock()
 	if s.stopping || s.waiting != nil {
@@ -190,7 +190,7 @@ func (s *server) enter() {
 	}
 	s.waiting, s.entering = st, true
 	s.mu.Unlock()
-	err := s.pool.Go(st.ctx, func(ctx context.Context) error { return s.sit(ctx, st) })
+	err := s.pool.Go(st.ctx, func(ctx context.Context) error { return s.runPuller(ctx, st) })
 	s.mu.Lock()
 	s.entering = false
 	if s.waiting == st && err != nil {
@@ -231,7 +231,7 @@ func (s *server) stop(err error) {
 	}
 	s.dismiss()
 	for t := range s.held {
-		if t.state == unclaimed { // the seat may wait for its place for a long time
+		if t.state == unclaimed { // the puller may wait for its place for a long time
 			t.state = leaving
 			go s.putBack(t)
 		}
@@ -266,9 +266,9 @@ func (s *server) within(d time.Duration) (context.Context, context.CancelFunc) {
 	}
 }
 
-// leave ends a seat's wait for room in the pool. If the pool has accepted the seat, leave does nothing, and
-// the seat ends when it gets its place: to cancel it would be an error in the pool.
-func (s *server) leave(st *seat) {
+// leave ends a puller's wait for room in the pool. If the pool has accepted the puller, leave does nothing, and
+// the puller ends when it gets its place: to cancel it would be an error in the pool.
+func (s *server) leave(st *puller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.entering && s.waiting == st {
@@ -298,7 +298,7 @@ func (s *server) cancelAll(cause error) {
 	}
 }
 
-// dismiss ends the ready seats. The mutex is held.
+// dismiss ends the ready pullers. The mutex is held.
 func (s *server) dismiss() {
 	for _, st := range s.ready {
 		st.turn <- struct{}{}
@@ -306,8 +306,8 @@ func (s *server) dismiss() {
 	s.ready = nil
 }
 
-// sit is the body of a seat, a task of the pool.
-func (s *server) sit(ctx context.Context, st *seat) error {
+// runPuller is the body of a puller, a task of the pool.
+func (s *server) runPuller(ctx context.Context, st *puller) error {
 	s.mu.Lock()
 	again := st.begun
 	st.begun = true
@@ -323,8 +323,8 @@ func (s *server) sit(ctx context.Context, st *seat) error {
 	return s.work(ctx, t)
 }
 
-// next returns the task that the seat, which now has its place, must run; nil for none.
-func (s *server) next(ctx context.Context, st *seat) *task {
+// next returns the task that the puller, which now has its place, must run; nil for none.
+func (s *server) next(ctx context.Context, st *puller) *task {
 	s.mu.Lock()
 	if s.waiting == st {
 		s.waiting = nil
@@ -354,8 +354,8 @@ func (s *server) next(ctx context.Context, st *seat) *task {
 	return st.task
 }
 
-// lead pulls for the ready seats until st itself has a message.
-func (s *server) lead(ctx context.Context, st *seat) *task {
+// lead pulls for the ready pullers until st itself has a message.
+func (s *server) lead(ctx context.Context, st *puller) *task {
 	for {
 		s.mu.Lock()
 		switch {
@@ -365,14 +365,14 @@ func (s *server) lead(ctx context.Context, st *seat) *task {
 			s.mu.Unlock()
 			return nil
 		case s.hungry:
-			seats := slices.Concat(s.ready, []*seat{st})
+			pullers := slices.Concat(s.ready, []*puller{st})
 			s.ready = nil
-			s.pulling += len(seats)
+			s.pulling += len(pullers)
 			s.want()
 			s.mu.Unlock()
-			more := s.pullFor(seats)
+			more := s.pullFor(pullers)
 			s.mu.Lock()
-			s.pulling -= len(seats)
+			s.pulling -= len(pullers)
 			s.hungry = more
 			if st.task != nil {
 				s.passLead()
@@ -412,7 +412,7 @@ func (s *server) lead(ctx context.Context, st *seat) *task {
 	}
 }
 
-// passLead makes a ready seat lead, or asks for a seat that will. The mutex is held.
+// passLead makes a ready puller lead, or asks for a puller that will. The mutex is held.
 func (s *server) passLead() {
 	s.leaders--
 	if len(s.ready) == 0 || !s.mayLead(len(s.ready)) {
@@ -426,19 +426,19 @@ func (s *server) passLead() {
 	next.turn <- struct{}{}
 }
 
-// mayLead reports whether one of the given number of seats may lead. A second seat leads when there are half
-// as many seats as the first has pulled for. So the server has the next pull before it has sent all messages
+// mayLead reports whether one of the given number of pullers may lead. A second puller leads when there are half
+// as many pullers as the first has pulled for. So the server has the next pull before it has sent all messages
 // for the current one, and pulls do not become small. The mutex is held.
-func (s *server) mayLead(seats int) bool {
-	return s.leaders == 0 || s.leaders == 1 && s.hungry && 2*seats >= s.pulling
+func (s *server) mayLead(pullers int) bool {
+	return s.leaders == 0 || s.leaders == 1 && s.hungry && 2*pullers >= s.pulling
 }
 
-// pullFor takes messages for the seats, the last of which is the leader. It ends the seats for which there is
+// pullFor takes messages for the pullers, the last of which is the leader. It ends the pullers for which there is
 // no message, except the leader. It reports whether more messages wait.
-func (s *server) pullFor(seats []*seat) (more bool) {
-	leader, n := seats[len(seats)-1], 0
-	err := s.from.Pull(s.pulls, len(seats), 0, func(d backend.Delivery) bool {
-		st := seats[n]
+func (s *server) pullFor(pullers []*puller) (more bool) {
+	leader, n := pullers[len(pullers)-1], 0
+	err := s.from.Pull(s.pulls, len(pullers), 0, func(d backend.Delivery) bool {
+		st := pullers[n]
 		t := s.hold(st, d, claimed)
 		if t == nil {
 			return false
@@ -451,16 +451,16 @@ func (s *server) pullFor(seats []*seat) (more bool) {
 		}
 		return true
 	})
-	for _, st := range seats[n:] {
+	for _, st := range pullers[n:] {
 		if st != leader {
 			st.turn <- struct{}{}
 		}
 	}
-	return err == nil && more && n == len(seats)
+	return err == nil && more && n == len(pullers)
 }
 
-// pullOne waits for one message while its seat has no place. It returns nil when Serve must end.
-func (s *server) pullOne(st *seat) (t *task) {
+// pullOne waits for one message while its puller has no place. It returns nil when Serve must end.
+func (s *server) pullOne(st *puller) (t *task) {
 	const least, most = 50 * time.Millisecond, 5 * time.Second
 	pause := least
 	for s.pulls.Err() == nil {
@@ -500,7 +500,7 @@ func (s *server) isGone() bool {
 }
 
 // hold makes a task of a delivery. It returns nil if Serve must end.
-func (s *server) hold(st *seat, d backend.Delivery, as state) *task {
+func (s *server) hold(st *puller, d backend.Delivery, as state) *task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopping {

@@ -525,7 +525,7 @@ func TestTriesEndThoughTheContextOfServeIsBroken(t *testing.T) {
 	}
 }
 
-// Serve ends although the seat of its message waits for a place of a pool that is busy for long.
+// Serve ends although the puller of its message waits for a place of a pool that is busy for long.
 func TestServeEndsWhileThePoolIsBusy(t *testing.T) {
 	for _, withMessage := range []bool{false, true} {
 		inBubble(t, 1, func(b *bench) {
@@ -542,7 +542,7 @@ func TestServeEndsWhileThePoolIsBusy(t *testing.T) {
 			equal(b, "time to the end", time.Since(begin), 0)
 			equal(b, "leased", b.mem.Held(), 0)
 		})
-		inBubble(t, 1, func(b *bench) { // the seat of the beginning does not even enter the pool
+		inBubble(t, 1, func(b *bench) { // the puller of the beginning does not even enter the pool
 			full := weir.New(1, weir.Queue(0))
 			noError(b, full.Submit(func() { time.Sleep(time.Hour) }))
 			own := b.pool

@@ -632,7 +632,7 @@ func (s *server) handBack(ctx context.Context, t *task, wait time.Duration) erro
 	return nil
 }
 
-// putBack is giveBack for a task whose seat has no place.
+// putBack is giveBack for a task whose puller has no place.
 func (s *server) putBack(t *task) {
 	defer s.drop(t)
 	s.giveBack(t)

@@ -14,7 +14,6 @@ type Division struct {
 
 	limit  int64
 	shares []share
-	seats  atomic.Int64  // how many workers have joined; gives each a share
 	places atomic.Int64  // taken places: those of workers that have come or will come
 	joined atomic.Uint64 // the workers that have joined and not ended, plus newWorker for each that has joined
 }
@@ -82,9 +81,8 @@ type Worker struct {
 
 // Join returns a worker.
 func (d *Division) Join() Worker {
-	d.joined.Add(newWorker + 1)
-	seat := int(d.seats.Add(1)-1) % len(d.shares)
-	return Worker{division: d, share: &d.shares[seat], fresh: true}
+	number := int(d.joined.Add(newWorker+1)/newWorker - 1)
+	return Worker{division: d, share: &d.shares[number%len(d.shares)], fresh: true}
 }
 
 // Claim takes at most n items to begin, and returns how many are left in the worker's share. If the run is
