@@ -198,3 +198,40 @@ func TestALevelCostsTheSameAtAnyDepth(t *testing.T) {
 		})
 	}
 }
+
+// A task that begins to wait makes each pool above it look for work. A look takes no longer where many lanes have their tasks on the same place.
+func TestALookCostsTheSameHoweverManyLanesWaitOnAPlace(t *testing.T) {
+	check.Flat(t, 4, func(n int) (f, end func()) { // so many looks, but each as short
+		p := weir.New(1, weir.Queue(weir.Unbounded))
+		work, done := make(chan func(ctx context.Context)), make(chan error)
+		level := func(ctx context.Context, task func(ctx context.Context) error) error {
+			g := p.Lane(1).Group(ctx)
+			g.Go(task)
+			return g.Wait()
+		}
+		var down func(ctx context.Context, depth int) error
+		down = func(ctx context.Context, depth int) error {
+			if depth > 0 {
+				return level(ctx, func(ctx context.Context) error { return down(ctx, depth-1) })
+			}
+			for f := range work {
+				f(ctx)
+				done <- nil
+			}
+			return nil
+		}
+		go func() { done <- down(t.Context(), n) }()
+		return func() {
+				work <- func(ctx context.Context) {
+					for range 20 {
+						check.OK(t, level(ctx, func(ctx context.Context) error { return level(ctx, succeed) }))
+					}
+				}
+				check.OK(t, <-done)
+			}, func() {
+				close(work)
+				check.OK(t, <-done)
+				p.Close()
+			}
+	})
+}

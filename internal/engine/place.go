@@ -256,6 +256,9 @@ func (e *Engine) stack(u, w *Worker) {
 // may wait for another engine, whose tasks wait for this one. A task that waits for room for its subtasks does not go on here: where those wait for
 // another engine, all of them would begin, however short the queue is.
 func (e *Engine) relieve() {
+	if e.lane != nil && e.vacancies > 0 {
+		e.dropBegun() // before vacantPlace, which goes through all tasks on the place of a carrier
+	}
 	for e.vacancies > 0 && e.isNeedy() && !e.isStopped() && e.allWait() && e.vacantPlace() != nil {
 		first := e.unbegun.First()
 		if first == nil {
@@ -271,6 +274,13 @@ func (e *Engine) relieve() {
 		} else {
 			e.unbegun.Remove(&first.Of().unbegun)
 		}
+	}
+}
+
+// dropBegun removes the first wants from unbegun, as long as these hold no work, until offer.
+func (e *Engine) dropBegun() {
+	for l := e.unbegun.First(); l != nil && !l.Of().mayHaveWork() && !l.Of().mayBeSplit(); l = e.unbegun.First() {
+		e.unbegun.Remove(l)
 	}
 }
 
