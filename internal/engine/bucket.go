@@ -155,6 +155,21 @@ func (b *Bucket) take(now, late int64) bool {
 	}
 }
 
+// takeMissed takes the tokens for which there is no room in the bucket, as they were due before now, by late at most. It returns their number.
+func (b *Bucket) takeMissed(now, late int64) (n int) {
+	for {
+		full, r := b.look()
+		lead := max(r.lead(full, now), -late)
+		if lead >= 0 {
+			return 0
+		}
+		missed := (r.every - 1 - lead) / r.every
+		if b.full.CompareAndSwap(full, now+lead+missed*r.every) {
+			return int(missed)
+		}
+	}
+}
+
 // Return returns n tokens that were not used.
 func (b *Bucket) Return(n int) {
 	for {
@@ -248,9 +263,7 @@ func (b *Bucket) grant() {
 		b.waiters.Remove(l)
 		granted = append(granted, w)
 		if w.Many && b.waiters.First() == nil {
-			for b.lead(now) < 0 && b.take(now, r.late) { // otherwise these tokens are lost
-				more++
-			}
+			more = b.takeMissed(now, r.late) // otherwise these tokens are lost
 		}
 		b.leaves()
 	}

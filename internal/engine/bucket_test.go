@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/internal/engine"
 )
 
@@ -226,4 +227,25 @@ func BenchmarkToken(b *testing.B) {
 	for b.Loop() {
 		tokens.Take()
 	}
+}
+
+// A timer that was late makes up for a millisecond: of a limit that was lifted, that are a million tokens.
+func TestALateTimerCostsTheSameHoweverManyTokensItMakesUpFor(t *testing.T) {
+	const highest = 1_000_000_000
+	check.Flat(t, highest/32, func(n int) (f, end func()) {
+		return func() {
+			synctest.Test(t, func(t *testing.T) {
+				b := engine.NewBucket(1, time.Hour, 1)
+				b.Take()
+				got := make(chan int)
+				w := engine.TokenWaiter{Many: true, Grant: func(tokens int) { got <- tokens }}
+				check.Equal(t, "taken at once", b.Join(&w), false)
+				b.Set(n, time.Second, 1)
+				b.Return(n) // as if they had been due long ago
+				if tokens := <-got; tokens < n/1100 || tokens > n/900 {
+					t.Errorf("the waiter got %d tokens", tokens)
+				}
+			})
+		}, func() {}
+	})
 }
