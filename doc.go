@@ -205,6 +205,10 @@
 // the tasks that it runs until Wait. Do costs two goroutine switches and three allocations. Under the race detector
 // each task has a goroutine of its own, so that it finds races between tasks: there a task takes some 15 µs.
 //
+// Where a task of a pool waits for one of another pool, that one for one of a third, and so on, each wait takes some
+// 0.1 µs for every pool above it. Lanes in lanes are for a few levels: with fifty a task takes 1 µs a level, with a
+// thousand 100 µs.
+//
 // # Looking inside
 //
 // [Pools] lists the pools of the program, and [Groups] its groups, as a tree of what waits for what.

@@ -34,7 +34,7 @@ type Lint struct {
 // all goroutines, as [Running.Stack] does, if as many tasks as the limit have run for longer than d, which must be more than 0.
 func (i PoolInfo) Lints(d time.Duration) []Lint {
 	must(d > 0, "time of slow tasks must be more than 0", d)
-	return newLintLook(d, workerStacks).lints(i)
+	return newLintLook(d, stacksByWorker).lints(i)
 }
 
 // Lints yields each pool of [Pools] with what [PoolInfo.Lints] finds there, mostly nothing. It takes at most
@@ -42,7 +42,7 @@ func (i PoolInfo) Lints(d time.Duration) []Lint {
 func Lints(d time.Duration) iter.Seq2[PoolInfo, []Lint] {
 	must(d > 0, "time of slow tasks must be more than 0", d)
 	return func(yield func(PoolInfo, []Lint) bool) {
-		l := newLintLook(d, sync.OnceValue(workerStacks))
+		l := newLintLook(d, sync.OnceValue(stacksByWorker))
 		for i := range Pools() {
 			if !yield(i, l.lints(i)) {
 				return
@@ -53,6 +53,15 @@ func Lints(d time.Duration) iter.Seq2[PoolInfo, []Lint] {
 
 // workerStacks returns the stacks of all tasks of the program.
 func workerStacks() []taskStack { return slices.Collect(taskStacks(goroutines())) }
+
+// stacksByWorker returns the same by the labels of the workers: Lints looks at those of each pool, and there may be thousands of pools.
+func stacksByWorker() map[string][]taskStack {
+	by := make(map[string][]taskStack)
+	for _, g := range workerStacks() {
+		by[g.worker] = append(by[g.worker], g)
+	}
+	return by
+}
 
 func (l *lintLook) lints(i PoolInfo) (list []Lint) {
 	s, tasks := i.Stats(), i.Running(l.longer)
@@ -81,18 +90,18 @@ func (l *lintLook) lints(i PoolInfo) (list []Lint) {
 		return list
 	}
 	line, count, submitters := "", 0, 0
-	for _, g := range l.stacks() {
-		if !placed[g.worker] {
-			continue
+	stacks := l.stacks()
+	for worker := range placed {
+		for _, g := range stacks[worker] {
+			if g.submits() {
+				submitters += g.count
+			}
+			at := g.line()
+			if count > 0 && at != line {
+				at = ""
+			}
+			line, count = at, count+g.count
 		}
-		if g.submits() {
-			submitters += g.count
-		}
-		at := g.line()
-		if count > 0 && at != line {
-			at = ""
-		}
-		line, count = at, count+g.count
 	}
 	if line != "" && count > 1 && count >= s.Limit {
 		add("same line", "all %d tasks that run have done so for longer than %v, and are at %s", count, l.longer, line)

@@ -9,11 +9,11 @@ import (
 // lintLook is one look for mistakes, at one pool or at all of them.
 type lintLook struct {
 	longer time.Duration
-	stacks func() []taskStack
-	used   map[*core]int // the results of usedUp
+	stacks func() map[string][]taskStack // by the labels of their workers
+	used   map[*core]int                 // the results of usedUp
 }
 
-func newLintLook(longer time.Duration, stacks func() []taskStack) *lintLook {
+func newLintLook(longer time.Duration, stacks func() map[string][]taskStack) *lintLook {
 	return &lintLook{longer, stacks, make(map[*core]int)}
 }
 
