@@ -75,7 +75,8 @@ func TestCallsOfANewGoroutineNeedLittleStack(t *testing.T) {
 		"a loop over results": func() {
 			r := weir.NewResults[int](p.Group(ctx))
 			r.Go(value)
-			for range r.All() {
+			for _, err := range r.All() {
+				_ = err
 			}
 		},
 	} {
