@@ -89,6 +89,31 @@ func TestAContextThatPanicsLosesNoPlaceAndNoCaller(t *testing.T) {
 	}
 }
 
+// The standard library panics where it makes a context from one whose Done is closed before its Err says so. A task does that when it asks
+// its own context for Done.
+func TestATaskWhoseContextPanicsLosesNoPlace(t *testing.T) {
+	type looks = func(ctx context.Context) error
+	none := weir.OnPanic(func(*weir.Panic) {})
+	for name, call := range map[string]func(ctx context.Context, p *weir.Pool, task looks) error{
+		"Pool.Go": func(ctx context.Context, p *weir.Pool, task looks) error { return p.Go(ctx, task) },
+		"Keyed.Go": func(ctx context.Context, p *weir.Pool, task looks) error {
+			return weir.NewKeyed[int](p, 1).Go(ctx, 1, task)
+		},
+		"FuncContext.Go": func(ctx context.Context, p *weir.Pool, task looks) error {
+			return weir.NewFuncContext(1, func(ctx context.Context, task looks) error { return task(ctx) }, weir.On(p), none).Go(ctx, task)
+		},
+	} {
+		t.Log(name)
+		p, done := weir.New(1, none), make(chan struct{})
+		check.OK(t, call(earlyContext{t.Context(), done}, p, func(ctx context.Context) error {
+			close(done)
+			<-ctx.Done()
+			return nil
+		}))
+		check.Within(time.Minute, p.Close)
+	}
+}
+
 func TestCancelOfAGroupWhoseContextPanicsTakesEffect(t *testing.T) {
 	check.Bubble(t, "", func(t *testing.T) {
 		p := weir.New(1)

@@ -49,16 +49,23 @@ func (t *goTask) standard() context.Context {
 	if std := t.std.Load(); std != nil {
 		return std
 	}
-	t.lock.Lock()
-	if std := t.std.Load(); std != nil {
-		t.lock.Unlock()
-		return std
+	std, made := t.makeStandard()
+	if made {
+		apart(t.list)
 	}
-	std := newStandard(t.ctx, t.err, t.cause)
-	t.std.Store(std)
-	t.lock.Unlock()
-	apart(t.list)
 	return std
+}
+
+// makeStandard makes it, unless another call has.
+func (t *goTask) makeStandard() (std *standardContext, made bool) {
+	t.lock.Lock()
+	defer t.lock.Unlock() // also if a context of the program's own type panics
+	if std = t.std.Load(); std != nil {
+		return std, false
+	}
+	std = newStandard(t.ctx, t.err, t.cause)
+	t.std.Store(std)
+	return std, true
 }
 
 func (t *goTask) list() { t.pool.cut.add(&t.link, &t.errand, &t.ended) }
