@@ -68,7 +68,7 @@ func (o *Once[K, V]) Do(ctx context.Context, key K, task func(ctx context.Contex
 		return none, context.Cause(ctx)
 	}
 	in, _ := ctx.Value(lineKey{}).(*line)
-	c, begins, kept := o.join(ctx, in, key, task)
+	c, begins, kept := o.join(ctx, labelOf(ctx), in, key, task)
 	switch {
 	case kept != nil:
 		return kept.value, nil
@@ -80,8 +80,9 @@ func (o *Once[K, V]) Do(ctx context.Context, key K, task func(ctx context.Contex
 }
 
 // join returns the call under way for key, or a new one, and counts the caller as waiting for it; or the
-// value that is kept. It returns neither if the caller would wait for itself.
-func (o *Once[K, V]) join(ctx context.Context, in *line, key K, task func(ctx context.Context) (V, error)) (c *onceCall[K, V], begins bool, kept *keptValue[V]) {
+// value that is kept. It returns neither if the caller would wait for itself. It asks ctx for nothing, as a context of the program's
+// own may take a lock that the caller of Forget holds.
+func (o *Once[K, V]) join(ctx context.Context, l *label, in *line, key K, task func(ctx context.Context) (V, error)) (c *onceCall[K, V], begins bool, kept *keptValue[V]) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if kept = o.kept.Get(key); kept != nil {
@@ -91,7 +92,7 @@ func (o *Once[K, V]) join(ctx context.Context, in *line, key K, task func(ctx co
 	by := in.nearest(o)
 	switch begins = c == nil; {
 	case begins:
-		c = o.newCall(ctx, in, key, task)
+		c = o.newCall(ctx, l, in, key, task)
 		o.waits.Add(&c.line.Node, by)
 		if key == key { //nolint:gocritic // a NaN is not: it could never be removed
 			o.calls.Set(key, c)
@@ -132,9 +133,9 @@ type onceCall[K comparable, V any] struct {
 	callers int // that wait for it, under Once.mu
 }
 
-func (o *Once[K, V]) newCall(ctx context.Context, in *line, key K, task func(ctx context.Context) (V, error)) *onceCall[K, V] {
+func (o *Once[K, V]) newCall(ctx context.Context, l *label, in *line, key K, task func(ctx context.Context) (V, error)) *onceCall[K, V] {
 	c := &onceCall[K, V]{of: o, key: key, line: line{of: o, above: in}}
-	c.self, c.pool, c.label, c.done = c, o.pool, labelOf(ctx), make(chan struct{})
+	c.self, c.pool, c.label, c.done = c, o.pool, l, make(chan struct{})
 	values := withoutHost(ctx)
 	if outer, ok := values.(*onceContext); ok {
 		values = outer.values // it differs in its end and in lineKey

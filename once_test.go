@@ -557,3 +557,26 @@ func TestAnyKeyLeavesNothingBehind(t *testing.T) {
 	check.OK(t, err)
 	check.Equal(t, "value", got, 1)
 }
+
+// askingContext calls a function of the program's own before it looks for a value.
+type askingContext struct {
+	context.Context
+	asks func()
+}
+
+func (c askingContext) Value(key any) any {
+	c.asks()
+	return c.Context.Value(key)
+}
+
+func TestOnceAsksNoContextWhileOthersWaitForIt(t *testing.T) {
+	p := weir.New(1)
+	defer p.Close()
+	o := weir.NewOnce[int, int](p)
+	ctx := askingContext{t.Context(), func() { o.Forget(1) }}
+	check.Within(time.Minute, func() {
+		got, err := o.Do(ctx, 1, constant(2))
+		check.OK(t, err)
+		check.Equal(t, "value", got, 2)
+	})
+}
