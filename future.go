@@ -124,13 +124,21 @@ func (f *Future[T]) Done() <-chan struct{} {
 // watch has the future resolve when its context is done before a worker has started
 // the task. Only goroutines that wait for Done need that: Get looks itself.
 func (f *Future[T]) watch() {
-	if f.ctx.Done() == nil || f.over() {
+	if f.ctx.Done() == nil || f.started() || f.over() {
 		return
 	}
 	unwatch := context.AfterFunc(f.ctx, f.abandon)
 	f.unwatch.Store(&unwatch)
-	if f.over() { // perhaps before it could see unwatch
+	if f.started() || f.over() { // perhaps before it could see unwatch
 		unwatch()
+	}
+}
+
+// endWatch ends the watch over ctx. The standard library may ask ctx then, which may be of a type of the program's own and wait for what
+// calls TrySubmit. So a worker whose task has begun does it while it is not free: TrySubmit waits for one that is.
+func (f *Future[T]) endWatch() {
+	if unwatch := f.unwatch.Load(); unwatch != nil {
+		(*unwatch)()
 	}
 }
 
@@ -165,13 +173,15 @@ func (f *Future[T]) call(body func(context.Context) (T, error)) (T, error) {
 // start reports whether the task is to run. It has begun then.
 func (f *Future[T]) start(claimed bool, w *engine.Worker) bool {
 	if f.ctx.Err() == nil && f.begin(claimed) {
+		f.endWatch()
 		return true
 	}
+	why := causeOf(f.ctx) // before the worker is free, as in endWatch
 	w.Vacate()
 	if claimed {
-		f.resolve(causeOf(f.ctx))
-	} else {
-		f.abandon() // unless another goroutine has
+		f.resolve(why)
+	} else if f.giveUp() { // else another goroutine has
+		f.announce(why)
 	}
 	if f.dropped(claimed) {
 		f.body = nil
@@ -220,7 +230,5 @@ func (f *Future[T]) announce(err error) {
 	f.err = err
 	f.notify()
 	close(f.done)
-	if unwatch := f.unwatch.Load(); unwatch != nil {
-		(*unwatch)()
-	}
+	f.endWatch()
 }

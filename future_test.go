@@ -326,3 +326,34 @@ func TestAPanicThatGetNeverReturnsIsReported(t *testing.T) {
 	}
 	check.Equal(t, "more reports", len(reports), 0)
 }
+
+// TrySubmit waits for a worker that is between two tasks. A worker asks a context of the program's own, which may wait for a lock that the caller
+// of TrySubmit holds, while it is not.
+func TestNoContextIsAskedBetweenTwoTasks(t *testing.T) {
+	for _, cancels := range []bool{false, true} {
+		p := weir.New(1, weir.Queue(1))
+		ctx, cancel := context.WithCancel(t.Context())
+		begun, out, asked := make(chan struct{}), make(chan struct{}), false
+		check.OK(t, p.Submit(func() { close(begun); <-out }))
+		<-begun
+		f := weir.Async(askingContext{ctx, func() {
+			select {
+			case <-out: // the worker asks
+				asked = true
+				_ = p.TrySubmit(func() {}) // there is room for one
+				check.Error(t, p.TrySubmit(func() {}), weir.ErrFull)
+			default:
+			}
+		}}, p, func(context.Context) (int, error) { return 1, nil })
+		if cancels {
+			cancel()
+		} else {
+			f.Done()
+		}
+		close(out)
+		check.Within(time.Minute, p.Wait)
+		p.Close()
+		cancel()
+		check.Equal(t, "the context was asked", asked, true)
+	}
+}
