@@ -402,7 +402,7 @@ func (p *Stateful[S, T]) leave(w *engine.Worker) {
 	}
 	w.Own = nil
 	if !p.values.Keep(own) {
-		p.dispose(own)
+		go p.closeKept(own) // the worker above goes on: it has a place of the pool
 	}
 }
 

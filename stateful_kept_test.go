@@ -295,3 +295,22 @@ func TestPoolInfoResizesAStateful(t *testing.T) {
 		v.Open()
 	})
 }
+
+// A worker of the pool once closed the value that a lane did not keep, in its place. Meanwhile TrySubmit turned in circles.
+func TestAValueThatIsNotKeptIsClosedInNoPlaceOfThePool(t *testing.T) {
+	check.Within(time.Minute, func() {
+		check.Bubble(t, "", func(t *testing.T) {
+			p, closed := weir.New(1, weir.Queue(0)), new(atomic.Bool)
+			s := weir.NewStateful(1, func() (int, error) { return 0, nil }, func(int, int) {}, func(int) { time.Sleep(time.Second); closed.Store(true) },
+				weir.On(p), weir.IdleTimeout(0))
+			check.OK(t, s.Invoke(1))
+			synctest.Wait()
+			check.OK(t, p.TrySubmit(func() {}))
+			synctest.Wait()
+			check.Equal(t, "tasks that have ended", p.Stats().Finished, 1)
+			check.Equal(t, "closed", closed.Load(), false)
+			p.Close()
+			check.Equal(t, "closed", closed.Load(), true)
+		})
+	})
+}
