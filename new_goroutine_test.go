@@ -15,16 +15,16 @@ import (
 // address returns p as a number, which changes when the stack that p points into is copied to a larger one.
 //
 //go:noinline
-func address(p *[64]byte) uintptr { return uintptr(unsafe.Pointer(p)) }
+func address(p *byte) uintptr { return uintptr(unsafe.Pointer(p)) }
 
 // grows reports whether call makes the stack of a new goroutine grow, which takes longer than most calls do.
 func grows(call func()) bool {
 	grown := make(chan bool)
 	go func() {
-		var frame [64]byte // of the caller
-		before := address(&frame)
+		var local byte
+		before := address(&local)
 		call()
-		grown <- address(&frame) != before
+		grown <- address(&local) != before
 	}()
 	return <-grown
 }
