@@ -67,11 +67,7 @@ func processors() int { return runtime.GOMAXPROCS(0) }
 
 // do runs the body for all items, on helpers only, and returns the error of the loop.
 func (l *loop) do() error {
-	defer l.end() // here, above few frames: on a new goroutine, whose stack is small, the stack would have to grow
-	return l.helped()
-}
-
-func (l *loop) helped() error {
+	defer l.end()
 	l.Put(share.Run{Lo: 0, Hi: l.length})
 	for {
 		// Once a helper has found nothing to claim, no more helpers are needed. This goroutine reserves a
@@ -137,13 +133,6 @@ func (l *loop) outcome(refused error) error {
 	if !l.keepGoing || len(l.failures) == 0 {
 		return cmp.Or(why, refused)
 	}
-	return l.join(refused, why)
-}
-
-// join returns all that went wrong, as one error. It is no part of outcome, whose callers may have little stack: see do.
-//
-//go:noinline
-func (l *loop) join(refused, why error) error {
 	slices.SortFunc(l.failures, func(x, y *weir.TaskError) int { return cmp.Compare(x.Index, y.Index) })
 	errs := make([]error, 0, len(l.failures)+2)
 	for _, failure := range l.failures {
