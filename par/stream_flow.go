@@ -43,9 +43,10 @@ type flow[T, R any] struct {
 	wake    chan struct{} // wakes the consumer
 	room    chan struct{} // wakes the feeder
 
-	window share.Window // what the consumer has taken, and how far helpers and the feeder may be ahead
+	window share.Window[int] // what the consumer has taken, and how far helpers and the feeder may be ahead
 
 	shown slots[outcome[R]] // where the consumer finds ready results; only the consumer uses it
+	took  int               // what the window has as taken; only the consumer uses it
 
 	// mu guards the fields below. The engine's lock may be taken while mu is held (in rouse), never the other
 	// way round. The methods startable, understaffed, rouse, rouseFeeder, newStay, claim, mayBegin, complete,
@@ -201,7 +202,7 @@ func (f *flow[T, R]) await() int {
 	asked := false
 	for !f.isOver() {
 		f.mu.Lock()
-		taken := f.window.Taken()
+		taken := f.took
 		switch {
 		case f.broken || f.ended && taken == f.fed:
 			f.mu.Unlock()
@@ -255,10 +256,11 @@ func (f *flow[T, R]) runAlone() {
 
 // take takes the next result, which must be ready.
 func (f *flow[T, R]) take() outcome[R] {
-	place := f.shown.at(f.window.Taken())
+	place := f.shown.at(f.took)
 	result := *place
 	*place = outcome[R]{} // the place may be used again, and must not keep the value alive
-	if f.window.Take() {
+	f.took++
+	if f.window.Take(f.took) {
 		f.relieve()
 	}
 	return result

@@ -10,7 +10,7 @@ import (
 // stream has one producer at most, which ends when it is far enough ahead. The consumer starts another one only when Take says so.
 type stream struct {
 	*step.Run
-	window share.Window
+	window share.Window[int]
 	ahead  int
 	items  int
 	ready  chan int
@@ -29,7 +29,7 @@ func windowScene(name string, ahead, items int) step.Scene {
 		for i := range items {
 			got := <-s.ready // for ever, if no producer has learned of the room
 			s.Check(got == i, "item %d comes in place of %d", got, i)
-			if s.window.Take() {
+			if s.window.Take(i + 1) {
 				s.relieve()
 			}
 		}
