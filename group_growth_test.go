@@ -167,71 +167,51 @@ func TestALevelCostsTheSameAtAnyDepth(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			check.Flat(t, 50, func(n int) (f, end func()) {
-				work, done := make(chan func(ctx context.Context)), make(chan error)
-				var down func(ctx context.Context, depth int) error
-				down = func(ctx context.Context, depth int) error {
-					if depth > 0 {
-						return level(ctx, depth, func(ctx context.Context) error { return down(ctx, depth-1) })
-					}
-					for f := range work {
-						f(ctx)
-						done <- nil
-					}
-					return nil
-				}
-				go func() { done <- down(t.Context(), n) }()
-				return func() {
-						work <- func(ctx context.Context) {
-							for range 50 {
-								check.OK(t, level(ctx, 0, func(ctx context.Context) error {
-									return level(ctx, -1, func(context.Context) error { return nil })
-								}))
-							}
-						}
-						check.OK(t, <-done)
-					}, func() {
-						close(work)
-						check.OK(t, <-done)
-					}
-			})
+			check.Flat(t, 50, func(n int) (f, end func()) { return beneath(t, n, 50, level) })
 		})
 	}
+}
+
+// beneath makes n levels, one in the other. Its results make two more levels in the last one, so many times, and end all.
+func beneath(t *testing.T, n, times int, level func(ctx context.Context, depth int, task func(ctx context.Context) error) error) (f, end func()) {
+	work, done := make(chan func(ctx context.Context)), make(chan error)
+	var down func(ctx context.Context, depth int) error
+	down = func(ctx context.Context, depth int) error {
+		if depth > 0 {
+			return level(ctx, depth, func(ctx context.Context) error { return down(ctx, depth-1) })
+		}
+		for f := range work {
+			f(ctx)
+			done <- nil
+		}
+		return nil
+	}
+	go func() { done <- down(t.Context(), n) }()
+	return func() {
+			work <- func(ctx context.Context) {
+				for range times {
+					check.OK(t, level(ctx, 0, func(ctx context.Context) error { return level(ctx, -1, succeed) }))
+				}
+			}
+			check.OK(t, <-done)
+		}, func() {
+			close(work)
+			check.OK(t, <-done)
+		}
 }
 
 // A task that begins to wait makes each pool above it look for work. A look takes no longer where many lanes have their tasks on the same place.
 func TestALookCostsTheSameHoweverManyLanesWaitOnAPlace(t *testing.T) {
 	check.Flat(t, 4, func(n int) (f, end func()) { // so many looks, but each as short
 		p := weir.New(1, weir.Queue(weir.Unbounded))
-		work, done := make(chan func(ctx context.Context)), make(chan error)
-		level := func(ctx context.Context, task func(ctx context.Context) error) error {
+		f, leave := beneath(t, n, 20, func(ctx context.Context, _ int, task func(ctx context.Context) error) error {
 			g := p.Lane(1).Group(ctx)
 			g.Go(task)
 			return g.Wait()
+		})
+		return f, func() {
+			leave()
+			p.Close()
 		}
-		var down func(ctx context.Context, depth int) error
-		down = func(ctx context.Context, depth int) error {
-			if depth > 0 {
-				return level(ctx, func(ctx context.Context) error { return down(ctx, depth-1) })
-			}
-			for f := range work {
-				f(ctx)
-				done <- nil
-			}
-			return nil
-		}
-		go func() { done <- down(t.Context(), n) }()
-		return func() {
-				work <- func(ctx context.Context) {
-					for range 20 {
-						check.OK(t, level(ctx, func(ctx context.Context) error { return level(ctx, succeed) }))
-					}
-				}
-				check.OK(t, <-done)
-			}, func() {
-				close(work)
-				check.OK(t, <-done)
-				p.Close()
-			}
 	})
 }
