@@ -72,6 +72,9 @@
 // that returns refers to the task: where each task hands over the next one for ever, use a context from outside
 // of them all.
 //
+// The context of a task asks the one that it is made from, also at the first call of Done. If that one is of the program's
+// own type, the caller must hold no lock that its methods need.
+//
 // # Do
 //
 // [Pool.Do] is for work that must stay on its goroutine, such as a request that net/http serves,
