@@ -4,8 +4,8 @@ package weir_test
 
 import (
 	"context"
+	"runtime"
 	"testing"
-	"time"
 	"unsafe"
 
 	"github.com/64ed045f/weir"
@@ -42,7 +42,12 @@ func TestCallsOfANewGoroutineNeedLittleStack(t *testing.T) {
 	keyed := weir.NewKeyed[string](p, 1)
 	once := weir.NewOnce[string, int](p)
 	short := func(context.Context) error { return nil }
-	long := func(context.Context) error { time.Sleep(10 * time.Microsecond); return nil }
+	long := func(context.Context) error { // so that its caller begins to wait
+		for range 100 {
+			runtime.Gosched()
+		}
+		return nil
+	}
 	value := func(context.Context) (int, error) { return 1, long(nil) }
 	three := func(g *weir.Group, task func(context.Context) error) func() {
 		return func() {
