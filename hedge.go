@@ -31,7 +31,7 @@ func Hedge[T any](ctx context.Context, p *Pool, after time.Duration, calls ...fu
 		mustTask(call != nil)
 	}
 	p.core.running()
-	h := &hedge[T]{pool: p, calls: calls, after: after, events: make(chan hedged[T], 2*len(calls)), errs: make([]error, len(calls))}
+	h := &hedge[T]{pool: p, calls: calls, after: after, events: make(chan hedged[T], len(calls)), errs: make([]error, len(calls))}
 	e := h.run(ctx)
 	if e.panicked != nil {
 		panic(e.panicked)
@@ -46,19 +46,19 @@ type hedge[T any] struct {
 	after  time.Duration
 	events chan hedged[T] // has room for all that may come
 	errs   []error
-	made   int  // calls
-	begun  bool // the latest call has begun
 	failed int
 	waits  sync.WaitGroup // goroutines that wait for a call, as goroutines of the task that calls Hedge
 
-	mu   sync.Mutex
-	over bool // no event counts any more
+	mu    sync.Mutex
+	made  int         // calls; the goroutine that calls Hedge writes it, and reads it without mu
+	begun bool        // the latest call has begun, or will never
+	timer *time.Timer // runs from then on until it is time for the next one
+	over  bool        // no event counts any more
 }
 
-// hedged is that a call begins, or ends.
+// hedged is the end of a call.
 type hedged[T any] struct {
 	call     int
-	begins   bool
 	value    T
 	err      error
 	panicked *Panic
@@ -69,26 +69,20 @@ func (h *hedge[T]) run(ctx context.Context) hedged[T] {
 	own, cancel := context.WithCancel(ctx)
 	defer h.waits.Wait() // when the last of them ends, the task has its place back
 	defer h.ends(cancel)
-	timer := time.NewTimer(h.after)
-	timer.Stop()
-	defer timer.Stop()
+	h.timer = time.NewTimer(h.after)
+	h.timer.Stop()
 	h.next(own)
 	for {
 		select {
 		case <-ctx.Done():
 			return hedged[T]{err: context.Cause(ctx)}
-		case <-timer.C:
+		case <-h.timer.C:
 			h.next(own)
 		case e := <-h.events:
 			if ctx.Err() != nil && e.err != nil { // the select has taken one of two
 				return hedged[T]{err: context.Cause(ctx)}
 			}
 			switch {
-			case e.begins:
-				if e.call == h.made-1 {
-					h.begun = true
-					timer.Reset(h.after)
-				}
 			case e.err == nil, e.panicked != nil:
 				return e
 			default:
@@ -98,10 +92,10 @@ func (h *hedge[T]) run(ctx context.Context) hedged[T] {
 				}
 				switch {
 				case h.failed == h.made:
-					timer.Stop()
+					h.timer.Stop()
 					h.next(own)
-				case e.call == h.made-1 && !h.begun: // p has refused it, so the time to the next one begins now
-					timer.Reset(h.after)
+				default:
+					h.begins(e.call) // unless it has: p has refused it, so the time to the next one begins now
 				}
 			}
 		}
@@ -114,8 +108,10 @@ func (h *hedge[T]) next(ctx context.Context) {
 		return
 	}
 	i := h.made
+	h.mu.Lock()
 	h.made++
 	h.begun = false
+	h.mu.Unlock()
 	switch {
 	case hostOf(ctx).pool != nil:
 		h.waits.Go(func() { h.await(ctx, i) })
@@ -160,7 +156,7 @@ type hedgedCall[T any] struct {
 
 // do implements goes.
 func (c *hedgedCall[T]) do(ctx context.Context) error {
-	c.of.tell(hedged[T]{call: c.number, begins: true})
+	c.of.begins(c.number)
 	c.of.call(ctx, c.number)
 	return nil
 }
@@ -196,6 +192,17 @@ func (h *hedge[T]) call(ctx context.Context, i int) {
 	h.tell(hedged[T]{call: i, value: value, err: err})
 }
 
+// begins is called when a call begins, and when one has ended that may never have begun. From the latest call on it is a while until the next one.
+// The goroutine that calls Hedge need not run for that.
+func (h *hedge[T]) begins(i int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if i == h.made-1 && !h.begun && !h.over {
+		h.begun = true
+		h.timer.Reset(h.after)
+	}
+}
+
 // tell reports false if the call of Hedge has ended.
 func (h *hedge[T]) tell(e hedged[T]) bool {
 	h.mu.Lock()
@@ -211,6 +218,7 @@ func (h *hedge[T]) ends(cancel context.CancelFunc) {
 	h.mu.Lock()
 	h.over = true
 	h.mu.Unlock()
+	h.timer.Stop() // which begins does not start any more
 	cancel()
 	for {
 		select {
