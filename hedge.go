@@ -90,12 +90,11 @@ func (h *hedge[T]) run(ctx context.Context) hedged[T] {
 				if h.failed++; h.failed == len(h.calls) {
 					return hedged[T]{err: errors.Join(h.errs...)}
 				}
-				switch {
-				case h.failed == h.made:
+				if h.failed < h.made {
+					h.begins(e.call) // unless it has: p has refused it, so the time to the next one begins now
+				} else {
 					h.timer.Stop()
 					h.next(own)
-				default:
-					h.begins(e.call) // unless it has: p has refused it, so the time to the next one begins now
 				}
 			}
 		}
