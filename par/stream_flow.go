@@ -46,7 +46,6 @@ type flow[T, R any] struct {
 	window share.Window[int] // what the consumer has taken, and how far helpers and the feeder may be ahead
 
 	shown slots[outcome[R]] // where the consumer finds ready results; only the consumer uses it
-	took  int               // what the window has as taken; only the consumer uses it
 
 	// mu guards the fields below. The engine's lock may be taken while mu is held (in rouse), never the other
 	// way round. The methods startable, understaffed, rouse, rouseFeeder, newStay, claim, mayBegin, complete,
@@ -202,7 +201,7 @@ func (f *flow[T, R]) await() int {
 	asked := false
 	for !f.isOver() {
 		f.mu.Lock()
-		taken := f.took
+		taken := f.window.Taken()
 		switch {
 		case f.broken || f.ended && taken == f.fed:
 			f.mu.Unlock()
@@ -256,11 +255,11 @@ func (f *flow[T, R]) runAlone() {
 
 // take takes the next result, which must be ready.
 func (f *flow[T, R]) take() outcome[R] {
-	place := f.shown.at(f.took)
+	taken := f.window.Taken()
+	place := f.shown.at(taken)
 	result := *place
 	*place = outcome[R]{} // the place may be used again, and must not keep the value alive
-	f.took++
-	if f.window.Take(f.took) {
+	if f.window.Take(taken + 1) {
 		f.relieve()
 	}
 	return result
