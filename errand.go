@@ -35,7 +35,7 @@ func (e *errand) submit(ctx context.Context) (err error) {
 	return e.submitInTask(ctx, t, host)
 }
 
-// submitInTask is submit for a caller that is a task. It is no part of submit, which needs a small stack so: see [Group.initInTask].
+// submitInTask is submit for a caller that is a task. It is no part of submit: see [Group.initInTask].
 //
 //go:noinline
 func (e *errand) submitInTask(ctx context.Context, t engine.Task, host task) (err error) {

@@ -71,6 +71,7 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 	f.mustBeMade()
 	mustContext(ctx != nil)
 	cancelled := f.ctx.Done()
+	var done <-chan struct{} // asked for once: a context of the program's own may have another one for each call
 	for {
 		select {
 		case <-f.done:
@@ -80,24 +81,20 @@ func (f *Future[T]) Get(ctx context.Context) (T, error) {
 			return f.value, f.err
 		default:
 		}
+		if done == nil {
+			done = ctx.Done()
+		}
 		var came <-chan struct{}
 		if host := hostOf(ctx); host.pool != nil {
-			came = f.outcomeInTask(host, cancelled, ctx.Done())
+			came = f.outcomeInTask(host, cancelled, done)
 		} else {
-			select {
-			case <-f.done:
-				came = f.done
-			case <-cancelled:
-				came = cancelled
-			case <-ctx.Done():
-				came = ctx.Done()
-			}
+			came = f.outcome(nil, cancelled, done)
 		}
 		switch came {
 		case cancelled:
 			f.abandon()
 			cancelled = nil // if the task runs, its end counts
-		case ctx.Done():
+		case done:
 			var none T
 			return none, causeOf(ctx)
 		}

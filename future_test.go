@@ -357,3 +357,28 @@ func TestNoContextIsAskedBetweenTwoTasks(t *testing.T) {
 		check.Equal(t, "the context was asked", asked, true)
 	}
 }
+
+// freshContext has another channel for each call of Done, as a context of the program's own may.
+type freshContext struct{ context.Context }
+
+func (c freshContext) Done() <-chan struct{} {
+	done := make(chan struct{})
+	context.AfterFunc(c.Context, func() { close(done) })
+	return done
+}
+
+func TestGetOfAContextWhoseChannelsDiffer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := weir.New(1)
+		out := make(chan struct{})
+		f := weir.Async(t.Context(), p, func(context.Context) (int, error) { <-out; return 1, nil })
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		check.Within(time.Minute, func() {
+			_, err := f.Get(freshContext{ctx})
+			check.Error(t, err, context.Canceled)
+		})
+		close(out)
+		p.Close()
+	})
+}

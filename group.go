@@ -116,7 +116,8 @@ func (g *Group) init(ctx context.Context) {
 // initInTask is init for a group inside a task.
 //
 // What few groups need stands in functions that are no part of their callers (go:noinline): after a pause the
-// processor has to fetch the code of a small group from memory, and that takes longer than to run it.
+// processor has to fetch the code of a small group from memory, and that takes longer than to run it. Such callers also
+// need less stack. A new goroutine has 2 KB, and to make that grow takes longer than most calls.
 //
 //go:noinline
 func (g *Group) initInTask(ctx context.Context) {

@@ -199,22 +199,12 @@ func (c *onceCall[K, V]) await(ctx context.Context, begins bool) (V, error) {
 		if begins {
 			apart(c.submit)
 		}
-		c.awaitOutside(ctx)
+		c.outcome(nil, nil, ctx.Done())
 	}
 	return c.settled(ctx)
 }
 
-// The parts of await are functions of their own: the more of them are in one, the more stack does each need, and that of a new goroutine is small.
-
-//go:noinline
-func (c *onceCall[K, V]) awaitOutside(ctx context.Context) {
-	select {
-	case <-c.done:
-	case <-ctx.Done():
-	}
-}
-
-// settled returns the outcome, or the cause of ctx if there is none yet.
+// settled returns the outcome, or the cause of ctx if there is none yet. Like awaitInTask it is no part of await: see [Group.initInTask].
 //
 //go:noinline
 func (c *onceCall[K, V]) settled(ctx context.Context) (V, error) {
