@@ -56,6 +56,7 @@ func TestAResolvedFutureLeavesNothingWithItsContext(t *testing.T) {
 		ctx := &watchedContext{Context: parent}
 		v := check.NewValve()
 		var futures []*weir.Future[int]
+		p.Pause()
 		for i := range 5 {
 			f := weir.Async(ctx, p, func(context.Context) (int, error) { v.Hold(); return i, nil })
 			f.Done()
@@ -63,6 +64,9 @@ func TestAResolvedFutureLeavesNothingWithItsContext(t *testing.T) {
 			futures = append(futures, f)
 		}
 		check.Equal(t, "watchers", ctx.watchers.Load(), 5)
+		p.Resume()
+		synctest.Wait()
+		check.Equal(t, "watchers, while two have begun", ctx.watchers.Load(), 3)
 		v.Open()
 		for i, f := range futures {
 			value, err := f.Get(t.Context())
