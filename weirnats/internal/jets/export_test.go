@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/64ed045f/weir/weirnats/internal/backend"
 )
 
@@ -51,6 +53,23 @@ func Calls(c *Conn) int {
 
 // SetPatience sets how long a call waits for an answer.
 func SetPatience(c *Conn, d time.Duration) { c.patience = d }
+
+// LateOnce makes the next answer to q about the stream of its messages later by d.
+func LateOnce(q backend.Queue, d time.Duration) {
+	of := q.(*queue)
+	of.messages = &lateStream{of.messages, d}
+}
+
+type lateStream struct {
+	jetstream.Stream
+	by time.Duration
+}
+
+func (s *lateStream) Info(ctx context.Context, opts ...jetstream.StreamInfoOpt) (*jetstream.StreamInfo, error) {
+	time.Sleep(s.by)
+	s.by = 0
+	return s.Stream.Info(ctx, opts...)
+}
 
 // Accepted says which answer needs no decoding.
 var Accepted = accepted

@@ -57,3 +57,23 @@ func TestAProcessThatDoesNotKnowWhetherTheServerHasStartedAgainCountsADelivery(t
 	is(t, "those that do not count", record.Returned, 0)
 	noError(t, r.Close(t.Context()))
 }
+
+// A message is not older than the connection because the server's clock comes late, once.
+func TestADeliveryThatMeetsNoProcessDoesNotCountIfTheServerAnswersLate(t *testing.T) {
+	t.Parallel()
+	s, miss := withLeaves(t)
+	began := time.Now()
+	conn, _ := dial(t, s)
+	q := openOn(t, conn, "q")
+	jets.LateOnce(q, time.Since(began))
+	r, err := q.Receive()
+	noError(t, err)
+	miss(t, q, false, func() { noError(t, q.Put(t.Context(), &backend.Message{Data: []byte("a")})) })
+	var d backend.Delivery
+	noError(t, r.Pull(t.Context(), 1, 10*time.Second, func(got backend.Delivery) bool { d = got; return true }))
+	record, err := d.Record(t.Context())
+	noError(t, err)
+	is(t, "deliveries", d.Count(), 2)
+	is(t, "those that do not count", record.Returned, 1)
+	noError(t, r.Close(t.Context()))
+}
