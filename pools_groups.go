@@ -45,8 +45,8 @@ var watched atomic.Bool
 // Groups lists the groups of the program that have existed for at least longer, the oldest first: those with
 // tasks that run, and those for whose end a goroutine waits. With their parents they form the tree of what
 // waits for what. Of groups that began before the first call of [Watch] or Groups it finds only those with
-// tasks that run on a Pool. It finds no groups of package errgroup, and loops and streams of package par only
-// on a pool.
+// tasks that run on a Pool, whose Parent may be one of the others. It finds no groups of package errgroup, and
+// loops and streams of package par only on a pool.
 //
 // Groups go on meanwhile. If the task that made a group has ended, ParentWorker is 0, or that of the parent
 // group's next task on the same worker.

@@ -99,6 +99,7 @@ func onWeir(r *run) library {
 	r.gauges[running][callsPool].pool = l.calls
 	l.control.Go(l.controls)
 	if r.program.With.has("looks") {
+		weir.Watch() // of groups with workers of their own, Groups finds none that began before
 		l.lookers.Go(func() { l.looks(l.over) })
 	}
 	return l
