@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 	"weak"
 
@@ -194,16 +193,15 @@ type slow struct {
 
 // slowWatch looks for slow tasks as long as the pool has workers.
 //
-// Invariant: while the pool has a worker that is not about to end, armed is set, or a goroutine is about to
-// set it. A new worker looks at armed after it has joined the pool. A goroutine that clears armed looks at
-// the workers afterwards. So one of the two sees the other.
+// Invariant: while the pool has a worker that is not about to end, the timer runs, or a look is under way, or a
+// goroutine is about to start the timer. A new worker starts it after it has joined the pool, and one that is about
+// to end stops it if no worker stays.
 //
 // There is no timer while the pool has no worker: the timer could belong to a test bubble that has ended. A
 // goroutine that starts the timer has seen, under mu, a worker that stays. When that worker is about to end,
 // it calls unwatchSlow, and the last one there sees that none stays.
 type slowWatch struct {
 	slow
-	armed atomic.Bool // there is a timer, or looking is set
 
 	mu      sync.Mutex    // taken before that of the engine
 	timer   *time.Timer   // nil while it does not run
@@ -215,21 +213,19 @@ type slowWatch struct {
 	known map[any]int64 // the tasks that the handler was called for, as far as they run: see [engine.Busy.Task]
 }
 
-// watchSlow arms the watches for slow tasks that are not armed.
+// watchSlow starts the timers of the watches for slow tasks that neither have one nor look.
 func (c *core) watchSlow() {
-	for _, s := range c.reporter.hooks.slow {
-		armed := false
-		race.Unseen(func() { armed = s.armed.Load() })
-		if !armed {
-			apart(func() { c.arm(s) })
+	apart(func() {
+		for _, s := range c.reporter.hooks.slow {
+			c.arm(s)
 		}
-	}
+	})
 }
 
 func (c *core) arm(s *slowWatch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.armed.Load() {
+	if s.timer == nil && !s.looking {
 		c.rearm(s)
 	}
 }
@@ -238,11 +234,9 @@ func (c *core) arm(s *slowWatch) {
 //
 // The timer is made anew, and not reset, as it may belong to another test bubble than the last one. It holds no pool from becoming garbage.
 func (c *core) rearm(s *slowWatch) {
-	s.armed.Store(false)
 	if c.engine.Staying() == 0 {
 		return
 	}
-	s.armed.Store(true)
 	s.round++
 	pool, watch, round := weak.Make(c), weak.Make(s), s.round
 	s.timer = time.AfterFunc(max(s.after, engine.ProbePause), func() {
@@ -254,9 +248,6 @@ func (c *core) rearm(s *slowWatch) {
 
 // unwatchSlow is called by a worker that is about to end. If it is the last one it stops the timers.
 func (c *core) unwatchSlow() {
-	if c.engine.Staying() > 0 {
-		return
-	}
 	for _, s := range c.reporter.hooks.slow {
 		c.disarm(s)
 	}
@@ -265,12 +256,7 @@ func (c *core) unwatchSlow() {
 func (c *core) disarm(s *slowWatch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.timer == nil { // if it looks, it looks at the workers when it has done that
-		return
-	}
-	s.armed.Store(false)
-	if c.engine.Staying() > 0 {
-		s.armed.Store(true) // a new one, which may have seen that
+	if s.timer == nil || c.engine.Staying() > 0 { // a watch that looks, looks at the workers when it has done that
 		return
 	}
 	s.timer.Stop()
