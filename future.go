@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/64ed045f/weir/internal/claim"
 	"github.com/64ed045f/weir/internal/engine"
 	"github.com/64ed045f/weir/internal/race"
 )
@@ -23,7 +24,7 @@ type Future[T any] struct {
 	value    T
 	err      error
 	watching sync.Once
-	unwatch  atomic.Pointer[func() bool]     // ends the watch over ctx
+	ctxWatch claim.Watch                     // has the task abandoned when ctx is done
 	unheard  atomic.Pointer[runtime.Cleanup] // of a panic that Get has not returned
 }
 
@@ -121,22 +122,10 @@ func (f *Future[T]) Done() <-chan struct{} {
 // watch has the future resolve when its context is done before a worker has started
 // the task. Only goroutines that wait for Done need that: Get looks itself.
 func (f *Future[T]) watch() {
-	if f.ctx.Done() == nil || f.started() || f.over() {
+	if f.ctx.Done() == nil || !f.state.Queued() {
 		return
 	}
-	unwatch := context.AfterFunc(f.ctx, f.abandon)
-	f.unwatch.Store(&unwatch)
-	if f.started() || f.over() { // perhaps before it could see unwatch
-		unwatch()
-	}
-}
-
-// endWatch ends the watch over ctx. The standard library may ask ctx then, which may be of a type of the program's own and wait for what
-// calls TrySubmit. So a worker whose task has begun does it while it is not free: TrySubmit waits for one that is.
-func (f *Future[T]) endWatch() {
-	if unwatch := f.unwatch.Load(); unwatch != nil {
-		(*unwatch)()
-	}
+	f.ctxWatch.Begin(&f.state, context.AfterFunc(f.ctx, f.abandon))
 }
 
 func (f *Future[T]) mustBeMade() {
@@ -170,10 +159,10 @@ func (f *Future[T]) call(body func(context.Context) (T, error)) (T, error) {
 // start reports whether the task is to run. It has begun then.
 func (f *Future[T]) start(claimed bool, w *engine.Worker) bool {
 	if f.ctx.Err() == nil && f.begin(claimed) {
-		f.endWatch()
+		f.ctxWatch.End() // the standard library may ask ctx, which may be of a type of the program's own and wait for what calls TrySubmit
 		return true
 	}
-	why := causeOf(f.ctx) // before the worker is free, as in endWatch
+	why := causeOf(f.ctx) // as above, before the worker is free: TrySubmit waits for one that is
 	w.Vacate()
 	if claimed {
 		f.resolve(why)
@@ -227,5 +216,5 @@ func (f *Future[T]) announce(err error) {
 	f.err = err
 	f.notify()
 	close(f.done)
-	f.endWatch()
+	f.ctxWatch.End()
 }

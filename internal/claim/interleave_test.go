@@ -36,6 +36,9 @@ var scenes = []step.Scene{
 		c.Go("pool", c.ends)
 		c.ends()
 	}),
+	watching("a worker comes while a watch begins", func(c *contest) { c.inTurn() }),
+	watching("a task is claimed while a watch begins", func(c *contest) { c.claims() }),
+	watching("the caller gives up while a watch begins", func(c *contest) { c.givesUp() }),
 	{Name: "three goroutines want to be the first", Quick: 3, Deep: 4, Free: 2, Body: func(r *step.Run) {
 		var first claim.First
 		var took atomic.Int32
@@ -53,10 +56,23 @@ var scenes = []step.Scene{
 	}},
 }
 
+// watching makes a scene in which a watch begins over a task.
+func watching(name string, body func(c *contest)) step.Scene {
+	return step.Scene{Name: name, Quick: 3, Deep: 4, Free: 2, Body: func(r *step.Run) {
+		c := &contest{Run: r}
+		var stopped atomic.Bool
+		r.Go("other", func() { body(c) })
+		c.watch.Begin(&c.state, func() bool { stopped.Store(true); return true })
+		r.Join()
+		r.Check(stopped.Load(), "the task is over, and its watch is not")
+	}}
+}
+
 // contest is a task that several goroutines want.
 type contest struct {
 	*step.Run
 	state  claim.State
+	watch  claim.Watch
 	ran    atomic.Int32
 	gaveUp atomic.Int32
 	ended  atomic.Int32
@@ -93,6 +109,7 @@ func (c *contest) claims() {
 
 func (c *contest) runs() {
 	c.ran.Add(1)
+	c.watch.End()
 	c.Point()
 	c.ends()
 }
@@ -105,6 +122,7 @@ func (c *contest) ends() {
 
 func (c *contest) givesUp() {
 	if c.state.GiveUp() {
+		c.watch.End()
 		c.gaveUp.Add(1)
 		c.ended.Add(1)
 	}
