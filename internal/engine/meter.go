@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/64ed045f/weir/internal/clock"
 	"github.com/64ed045f/weir/internal/histogram"
 )
 
@@ -76,8 +77,8 @@ const (
 	staleBlock = time.Second // after this time a new block begins where workers come to rest: the tasks may be others now, and few
 )
 
-func newMeter(clock time.Time, share float64, procs int) *meter {
-	m := &meter{clock: clock, share: share, random: rand.N[int], cost: float64(3*histogram.ClockCost() + 30*time.Nanosecond), procs: float64(max(1, procs))}
+func newMeter(zero time.Time, share float64, procs int) *meter {
+	m := &meter{clock: zero, share: share, random: rand.N[int], cost: float64(3*clock.Cost() + 30*time.Nanosecond), procs: float64(max(1, procs))}
 	m.from.Store(m.now())
 	return m
 }

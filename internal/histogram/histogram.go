@@ -3,7 +3,6 @@ package histogram
 
 import (
 	"math"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -67,16 +66,6 @@ const root = 1.189207115002721 // 2^¼
 
 // Bound returns the upper bound of bucket i, in seconds.
 func Bound(i int) float64 { return math.Exp2(float64(i) / perOctave) }
-
-// ClockCost returns how long it takes to read the clock.
-var ClockCost = sync.OnceValue(func() time.Duration {
-	const tries = 16
-	least := time.Hour
-	for range tries {
-		least = min(least, time.Since(time.Now()))
-	}
-	return least
-})
 
 // Add counts n durations of d.
 func (c *Counter) Add(d time.Duration, n uint64) {

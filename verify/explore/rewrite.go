@@ -36,7 +36,7 @@ var known = map[string]map[string]string{
 // other goroutines.
 var harmless = []string{
 	"cmp", "errors", "fmt", "maps", "math", "math/bits", "math/rand/v2", "slices", "strings", "testing", "unsafe",
-	stepImport, "github.com/64ed045f/weir/internal/backoff", "github.com/64ed045f/weir/internal/engine", "github.com/64ed045f/weir/internal/fifo", "github.com/64ed045f/weir/internal/claim", "github.com/64ed045f/weir/internal/feed", "github.com/64ed045f/weir/internal/histogram", "github.com/64ed045f/weir/internal/lane", "github.com/64ed045f/weir/internal/limit", "github.com/64ed045f/weir/internal/share", "github.com/64ed045f/weir/internal/planted",
+	stepImport, "github.com/64ed045f/weir/internal/backoff", "github.com/64ed045f/weir/internal/clock", "github.com/64ed045f/weir/internal/engine", "github.com/64ed045f/weir/internal/fifo", "github.com/64ed045f/weir/internal/claim", "github.com/64ed045f/weir/internal/feed", "github.com/64ed045f/weir/internal/histogram", "github.com/64ed045f/weir/internal/lane", "github.com/64ed045f/weir/internal/limit", "github.com/64ed045f/weir/internal/share", "github.com/64ed045f/weir/internal/planted",
 }
 
 // Rewrite returns files of one package, by name, with every operation on which goroutines

@@ -4,7 +4,7 @@ import "slices"
 
 // LockFree returns the mistakes in the packages below internal, for the explorer of interleavings.
 func LockFree() []Bug {
-	return Read("engine_*", "limit", "lane", "feed", "share", "claim")
+	return Read("engine_*", "limit", "lane", "feed", "share", "claim", "histogram")
 }
 
 // Only returns those of bugs that have one of the names, of which each must be there.
