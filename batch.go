@@ -74,8 +74,8 @@ type nestedBatch struct {
 // hostStay is the wait of a task for a batch.
 type hostStay struct {
 	stay
-	atBell fifo.Link[batch]              // in direct.waiters
-	looper atomic.Pointer[engine.Wakeup] // of a task that ranges over results, whose wait ends with the batch
+	atBell fifo.Link[batch] // in direct.waiters
+	looper engine.Looper    // a task that ranges over results, whose wait ends with the batch
 }
 
 func newBatch(parent context.Context, g *Group) *batch {
@@ -235,29 +235,8 @@ func (b *batch) notify(by *engine.Worker) {
 		b.bell.Ring()
 		return
 	}
-	b.stay.looper.Load().Notify()
+	b.stay.looper.Notify()
 	b.stay.wake(by)
-}
-
-// notifyLooper makes the task that ranges over the results look whether the batch is over. A task that joins
-// the batch, or ends, between the look and the notification causes another look: the last one is right.
-func (b *batch) notifyLooper() {
-	w := b.stay.looper.Load()
-	if w == nil {
-		return
-	}
-	for over := b.tally.Over(); ; {
-		if over {
-			w.Notify()
-		} else {
-			b.stay.engine.WaitsOn(w)
-		}
-		now := b.tally.Over()
-		if now == over {
-			return
-		}
-		over = now
-	}
 }
 
 // ticket returns the job that represents t in the queue of another pool; t has the number among the subtasks of its batch.

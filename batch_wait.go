@@ -18,6 +18,7 @@ func (b *batch) wait(inTask bool, callers []uintptr) {
 		return
 	case b.subtasks != nil:
 		b.waitInside(inTask, callers)
+		b.stay.looper.Notify()
 	case callers != nil:
 		b.waitNoted(callers)
 	default:
@@ -185,7 +186,9 @@ func (b *batch) waitInside(inTask bool, callers []uintptr) {
 		if b.tally.Seal() {
 			break
 		}
-		b.notifyLooper()
+		if b.stay.looper.Look(&b.tally) {
+			continue
+		}
 		b.stay.wait(done, b.done, cut)
 		if b.tally.Seal() {
 			break // most often; no wait follows, so the stay need not arrive

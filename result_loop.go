@@ -156,8 +156,7 @@ func (l *loop[T]) waitInTask() bool {
 	}
 	// When the last task is over it takes another goroutine to end the batch.
 	b, w := l.set.batch, s.engine.Wakeup()
-	b.stay.looper.Store(w)
-	b.notifyLooper()
+	b.stay.looper.Wait(w, &b.tally)
 	defer s.engine.GoesOn(w)
 	return s.wait(l.over, nil, nil)
 }

@@ -196,6 +196,9 @@ func (e *Engine) HurriedUntil() time.Duration { return time.Duration(e.hurried.L
 func (e *Engine) Unhurry()                    { e.hurried.Store(0) }
 func (e *Engine) Clock() time.Duration        { return time.Since(e.clock) }
 
+// Notified reports whether the engine counts the task that waits with w as one that goes on.
+func (w *Wakeup) Notified() bool { return w.state.Load() == notified }
+
 // Granted returns the tokens that have been granted and not used yet.
 func (e *Engine) Granted() int64 {
 	if e.rated == nil {

@@ -259,6 +259,75 @@ var directScenes = []step.Scene{
 	}),
 }
 
+// looperScenes are about a task that loops while another goroutine waits for the end of a tally. While a task is open, the loop counts as one that waits: its place
+// may be what that task needs.
+var looperScenes = []step.Scene{
+	looping("the last task ends while a task that loops begins to wait", 1, func(l *loop) {
+		l.goes("worker", func() { l.end(1) })
+	}),
+	looping("a task begins while the last one ends and another task loops", 1, func(l *loop) {
+		l.goes("worker", func() { l.end(1) })
+		l.goes("submitter", func() { l.begin() })
+	}),
+	looping("a task begins and is withdrawn while another task loops", 1, func(l *loop) {
+		l.goes("submitter", func() {
+			if number, ok := l.begin(); ok {
+				l.withdraw(number)
+			}
+		})
+		l.goes("worker", func() { l.end(1) })
+	}),
+}
+
+// loop is a task that loops.
+type loop struct {
+	*count
+	looper engine.Looper
+	wakeup *engine.Wakeup
+	others int // goroutines that end
+	ended  chan struct{}
+}
+
+// looping makes a scene in which a task loops, and a goroutine waits for the end of a tally, of which some tasks have begun, or until nothing happens any more.
+func looping(name string, begun int, body func(l *loop)) step.Scene {
+	return step.Scene{Name: name, Quick: 2, Deep: 3, Free: 1, Body: func(r *step.Run) {
+		l := &loop{count: newCount(r), wakeup: newWorld(r, 1, 1).Wakeup(), ended: make(chan struct{}, 4)}
+		l.tells = l.looper.Notify
+		for range begun {
+			l.begin()
+		}
+		l.goes("loop", func() { l.looper.Wait(l.wakeup, &l.tally) })
+		body(l)
+		quiet := make(chan struct{})
+		r.Go("waits", func() {
+			for !l.tally.Seal() {
+				if l.looper.Look(&l.tally) {
+					continue
+				}
+				if woken, rung := l.bell.WaitUntil(quiet), l.rung.Swap(false); !woken && !rung {
+					return
+				}
+			}
+			l.looper.Notify()
+		})
+		for range l.others {
+			<-l.ended
+		}
+		close(quiet)
+		r.Join()
+		over := l.open.Load() == 0
+		l.Check(over == l.wakeup.Notified(), "the set is over: %t, and the task that loops counts as going on: %t", over, !over)
+	}}
+}
+
+func (l *loop) goes(name string, do func()) {
+	l.others++
+	l.Go(name, func() {
+		do()
+		l.ended <- struct{}{}
+	})
+}
+
 // count is a tally, and the scene waits for its end.
 type count struct {
 	*step.Run
@@ -278,6 +347,9 @@ type count struct {
 	joined     chan struct{}      // if not nil, those that have waited wait for this, too
 	second     chan struct{}      // if not nil, is closed when two direct tasks run
 	cancelled  chan struct{}
+
+	tells func()      // if not nil, is called before the bell is rung
+	rung  atomic.Bool // the bell was rung
 }
 
 func newCount(r *step.Run) *count {
@@ -575,7 +647,12 @@ func (c *count) withdraw(number int) {
 }
 
 func (c *count) told(tell bool) {
-	if tell {
-		c.bell.Ring()
+	if !tell {
+		return
 	}
+	if c.tells != nil {
+		c.tells()
+	}
+	c.rung.Store(true)
+	c.bell.Ring()
 }

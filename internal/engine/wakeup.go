@@ -56,3 +56,33 @@ func (e *Engine) subside() {
 		e.touch()
 	}
 }
+
+// Looper is where a task waits, next to the goroutine that waits for the end of a Tally: it goes on when that
+// goroutine has ended what the Tally counts. The zero Looper has no such task.
+//
+// The task counts as going on only if the set is sealed, or if the goroutine that waits has been notified and has not
+// looked yet. Nothing else would tell the task that it goes on waiting, because one more has begun.
+type Looper struct{ wakeup atomic.Pointer[Wakeup] }
+
+// Wait says that the task waits from now on, with w.
+func (l *Looper) Wait(w *Wakeup, t *Tally) {
+	l.wakeup.Store(w)
+	if t.Sealed() { // perhaps before its goroutine could see w
+		w.Notify()
+	}
+}
+
+// Notify says that the task goes on. It is called before the goroutine that waits for the end of all tasks is notified,
+// and by that goroutine when it has sealed the set.
+func (l *Looper) Notify() { l.wakeup.Load().Notify() }
+
+// Look is called by the goroutine that waits, after a Seal that has failed. It says that the task goes on waiting, and
+// reports whether all tasks have ended meanwhile, for another Seal.
+func (l *Looper) Look(t *Tally) (over bool) {
+	w := l.wakeup.Load()
+	if w == nil {
+		return false
+	}
+	w.engine.WaitsOn(w)
+	return t.Over()
+}
