@@ -69,7 +69,7 @@ func NewStateful[S, T any](
 	if o.lane != nil {
 		must(o.prestart == 0, "option of a lane must not be about workers, which are those of its pool", "Prestart")
 		p.values.KeepFor(o.idleTimeout, p.closeKept)
-		c.End = p.leave
+		c.End = p.endInLane
 	}
 	p.core.prepare(&o)
 	p.core.made = caller()
@@ -394,8 +394,8 @@ func (p *Stateful[S, T]) dispose(own *values.Value[S]) {
 	p.guard(func() { p.values.Close(own) }, p.values.Lose)
 }
 
-// leave is end for a worker of a lane.
-func (p *Stateful[S, T]) leave(w *engine.Worker) {
+// endInLane is end for a worker of a lane.
+func (p *Stateful[S, T]) endInLane(w *engine.Worker) {
 	own, ok := w.Own.(*values.Value[S])
 	if !ok {
 		return

@@ -32,7 +32,7 @@ func pulled[T any](ctx context.Context, o *options, from pull[T], task func(T) f
 		first := members.Err() == nil
 		g.Cancel(errLeft)
 		if first {
-			o.settle(g)
+			o.waitAfterPanic(g)
 			return
 		}
 		value := recover()

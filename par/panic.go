@@ -24,8 +24,8 @@ func logPanic(p *weir.Panic) {
 	slog.Error("par: function panicked", "panic", p.Value, "stack", string(p.Stack))
 }
 
-// settle waits for the helpers after a panic that the caller will raise. It reports theirs.
-func (o *options) settle(helpers interface{ Wait() error }) {
+// waitAfterPanic waits for the helpers after a panic that the caller will raise. It reports theirs.
+func (o *options) waitAfterPanic(helpers interface{ Wait() error }) {
 	defer func() {
 		if value := recover(); value != nil {
 			o.report(value.(*weir.Panic))

@@ -140,7 +140,7 @@ func (w *worker) conclude() {
 	case ok:
 		g.note(own) // Wait panics with the first one
 	case w.first:
-		l.settle(l.helpers)
+		l.waitAfterPanic(l.helpers)
 		panic(own)
 	default:
 		l.report(own)

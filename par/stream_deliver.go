@@ -57,7 +57,7 @@ func (f *flow[T, R]) stop() {
 		if fed {
 			_ = f.helpers.Wait() // its errors are known
 		} else {
-			f.settle(f.helpers) // the source has panicked
+			f.waitAfterPanic(f.helpers) // the source has panicked
 		}
 	}()
 	if f.feeder != nil {
