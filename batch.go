@@ -55,7 +55,7 @@ type batch struct {
 // others are the goroutines that wait for the end of a batch while another one ends it.
 type others struct {
 	over  chan struct{}
-	tasks []*engine.Wakeup // those of them that are tasks
+	tasks engine.Wakeups // those of them that are tasks
 }
 
 // wrong is what has gone wrong in a batch.

@@ -37,14 +37,17 @@ func (b *batch) waitForOther(inTask bool) {
 	if b.others == nil {
 		b.others = &others{over: make(chan struct{})}
 	}
-	over := b.others.over
+	o := b.others
 	b.mu.Unlock()
-	if inTask && b.subtasks != nil {
-		b.group.needEngine()
-		b.group.task().await(b.group.pool, b.subtasks.Want(), func(w *engine.Wakeup) { b.waitsToo(w, over) })
-	} else {
-		<-over
+	if !inTask || b.subtasks == nil {
+		<-o.over
+		return
 	}
+	b.group.needEngine()
+	b.group.task().await(b.group.pool, b.subtasks.Want(), func(w *engine.Wakeup) {
+		o.tasks.Add(w)
+		<-o.over
+	})
 }
 
 // waitNoted is waitOutside for callers that are noted.
@@ -208,16 +211,6 @@ func (b *batch) cut() {
 	}
 }
 
-// waitsToo is waitForOther with the place of a task.
-func (b *batch) waitsToo(w *engine.Wakeup, over <-chan struct{}) {
-	b.mu.Lock()
-	if !b.settled {
-		b.others.tasks = append(b.others.tasks, w)
-	}
-	b.mu.Unlock()
-	<-over
-}
-
 // cause returns why the batch was cancelled, if it was.
 func (b *batch) cause() error {
 	if !b.stopped {
@@ -295,8 +288,6 @@ func (b *batch) result(why error) {
 //
 //go:noinline
 func (o *others) end() {
-	for _, w := range o.tasks {
-		w.Notify()
-	}
+	o.tasks.Notify()
 	close(o.over)
 }

@@ -2,7 +2,6 @@ package weir
 
 import (
 	"context"
-	"sync"
 
 	"github.com/64ed045f/weir/internal/engine"
 )
@@ -18,10 +17,7 @@ type errand struct {
 	progress
 	done   chan struct{}  // closed when all is final; a task of Go has none unless a task has handed it over
 	worker *engine.Worker // that runs the task
-
-	mu        sync.Mutex
-	announced bool                        // notify was called
-	waiters   map[*engine.Wakeup]struct{} // of tasks that wait for it
+	tasks  engine.Wakeups // of those that wait for it
 }
 
 // submit hands the task over. If ctx is the context of a task of the same family, submit may block until the errand has ended.
@@ -56,8 +52,8 @@ func (e *errand) submitInTask(ctx context.Context, t engine.Task, host task) (er
 		// go on now the caller would need one more, and another with each errand that finds the
 		// pool full.
 		w.Stays = host.pool == p
-		e.await(w)
-		defer e.unawait(w)
+		e.tasks.Add(w)
+		defer e.tasks.Remove(w)
 		err = p.core.submitWanted(ctx, t, want, w)
 		switch {
 		case w.Stays && e.void():
@@ -81,8 +77,8 @@ func (e *errand) want(submitted bool) *engine.Want {
 // outcome waits until the errand has ended, or one of the other channels is closed, and returns
 // the channel that was.
 func (e *errand) outcome(w *engine.Wakeup, cancelled, done <-chan struct{}) <-chan struct{} {
-	e.await(w)
-	defer e.unawait(w)
+	e.tasks.Add(w)
+	defer e.tasks.Remove(w)
 	select {
 	case <-e.done:
 		return e.done
@@ -91,36 +87,6 @@ func (e *errand) outcome(w *engine.Wakeup, cancelled, done <-chan struct{}) <-ch
 	case <-done:
 		return done
 	}
-}
-
-// await has a task notified when the errand ends, until unawait.
-func (e *errand) await(w *engine.Wakeup) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if w == nil || e.announced {
-		return
-	}
-	if e.waiters == nil {
-		e.waiters = map[*engine.Wakeup]struct{}{}
-	}
-	e.waiters[w] = struct{}{}
-}
-
-func (e *errand) unawait(w *engine.Wakeup) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.waiters, w)
-}
-
-// notify tells the tasks that wait that the errand has ended.
-func (e *errand) notify() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.announced = true
-	for w := range e.waiters {
-		w.Notify()
-	}
-	e.waiters = nil
 }
 
 // dropped counts the task, which a worker has come to and does not run. It reports whether that was its turn.

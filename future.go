@@ -214,7 +214,7 @@ func (f *Future[T]) resolve(err error) {
 // announce is called once, by the goroutine that has set the state.
 func (f *Future[T]) announce(err error) {
 	f.err = err
-	f.notify()
+	f.tasks.Notify()
 	close(f.done)
 	f.ctxWatch.End()
 }

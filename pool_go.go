@@ -186,7 +186,7 @@ func (t *goTask) drop(cause error) error {
 // announce is called once, by the goroutine that has set the state.
 func (t *goTask) announce() {
 	if t.done != nil {
-		t.notify()
+		t.tasks.Notify()
 		close(t.done)
 	}
 }

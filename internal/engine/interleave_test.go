@@ -11,5 +11,5 @@ import (
 // real scheduler, a few times each.
 func TestInterleavings(t *testing.T) {
 	plain := slices.Concat(submitScenes, workerScenes, waitScenes, controlScenes)
-	step.Test(t, slices.Concat(plain, handedOver(plain...), rated(plain), bucketScenes, nestedScenes, returnScenes, ringScenes, tallyScenes, directScenes, looperScenes, probeScenes, expiryScenes, mixedScenes(), meterScenes(), spreadScenes(), laneScenes, rated(lanesWithRates()), tokenScenes)...)
+	step.Test(t, slices.Concat(plain, handedOver(plain...), rated(plain), bucketScenes, nestedScenes, returnScenes, ringScenes, tallyScenes, directScenes, wakeupScenes, probeScenes, expiryScenes, mixedScenes(), meterScenes(), spreadScenes(), laneScenes, rated(lanesWithRates()), tokenScenes)...)
 }

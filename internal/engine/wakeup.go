@@ -1,6 +1,9 @@
 package engine
 
-import "sync/atomic"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // Wakeup lets the engine know that the wait of a task is over before the task's goroutine has run to say so
 // itself. Until that goroutine runs, the engine does not count the task as waiting when it asks whether all
@@ -55,6 +58,51 @@ func (e *Engine) subside() {
 		e.waking.Add(-1)
 		e.touch()
 	}
+}
+
+// Wakeups are those of all tasks that wait for one end. The zero Wakeups has none.
+type Wakeups struct {
+	mu   sync.Mutex
+	over bool
+	all  map[*Wakeup]struct{}
+}
+
+// Add has w notified when the end comes, which may have been before. A nil Wakeup stands for no task.
+func (l *Wakeups) Add(w *Wakeup) {
+	if w == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		w.Notify()
+		return
+	}
+	if l.all == nil {
+		l.all = map[*Wakeup]struct{}{}
+	}
+	l.all[w] = struct{}{}
+}
+
+// Remove undoes Add, for a task that does not wait any more.
+func (l *Wakeups) Remove(w *Wakeup) {
+	if w == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.all, w)
+}
+
+// Notify says that the end has come. It is called before any of the tasks can learn that in another way.
+func (l *Wakeups) Notify() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+	for w := range l.all {
+		w.Notify()
+	}
+	l.all = nil
 }
 
 // Looper is where a task waits, next to the goroutine that waits for the end of a Tally: it goes on when that
