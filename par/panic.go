@@ -33,3 +33,18 @@ func (o *options) waitAfterPanic(helpers interface{ Wait() error }) {
 	}()
 	_ = helpers.Wait()
 }
+
+// waitForSource waits for the goroutine that reads a source. If the source was a stage of a pipeline which has
+// panicked, it panics as the stage did: with the stack of the call, not of the goroutine that passed it on.
+func waitForSource(feeder taskGroup) {
+	defer func() {
+		if value := recover(); value != nil {
+			p := value.(*weir.Panic)
+			if stage, ok := p.Value.(*weir.Panic); ok {
+				p = stage
+			}
+			panic(p)
+		}
+	}()
+	_ = feeder.Wait()
+}

@@ -55,7 +55,7 @@ func BatchFor[T any, S Source[T]](items S, size int, wait time.Duration) *Pipeli
 		feeder := goroutines{ctx: inner, cancel: cancel}
 		defer func() {
 			cancel(errLeft)
-			_ = feeder.Wait() // panics if the source did
+			waitForSource(&feeder) // panics if the source did
 		}()
 		entries := make(chan entry[T])
 		ended := false
@@ -74,7 +74,7 @@ func BatchFor[T any, S Source[T]](items S, size int, wait time.Duration) *Pipeli
 		})
 		b := batcher[T]{size: size, yield: yield}
 		if addFor(ctx, &b, entries, func(e entry[T]) (T, error) { return e.item, e.err }, wait) && !ended && ctx.Err() == nil {
-			_ = feeder.Wait() // panics, or the source has called runtime.Goexit
+			waitForSource(&feeder) // panics, or the source has called runtime.Goexit
 			if b.flush() {
 				b.hand(nil, weir.ErrGoexit)
 			}

@@ -61,7 +61,7 @@ func (f *flow[T, R]) stop() {
 		}
 	}()
 	if f.feeder != nil {
-		_ = f.feeder.Wait()
+		waitForSource(f.feeder)
 	}
 	fed = true
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -87,6 +88,33 @@ func TestStages(t *testing.T) {
 			t.Errorf("panicked with %v", value)
 		}
 	})
+	for where, opt := range map[string]func() par.StreamOption{
+		"own goroutines": func() par.StreamOption { return par.Limit(2) },
+		"pool":           func() par.StreamOption { return par.On(weir.New(2, weir.IdleTimeout(0))) },
+	} {
+		check.Bubble(t, "panic with the stack of the stage, "+where, func(t *testing.T) {
+			first := par.Pipe(upTo(9), func(context.Context, int) (int, error) { explode(); return 0, nil }, opt())
+			last := par.BatchFor[int](par.Pipe(par.Pipe(first, same, opt()), same, opt()), 2, time.Hour)
+			for name, run := range map[string]func(){
+				"Stream": func() {
+					for range par.Stream(t.Context(), last, func(context.Context, []int) (int, error) { return 0, nil }, opt()) {
+						t.Error("a result")
+					}
+				},
+				"Each":   func() { _ = par.Each(t.Context(), last, func(context.Context, []int) error { return nil }) },
+				"Reduce": func() { _, _ = par.Reduce(t.Context(), par.Pipe(first, same, opt()), add) },
+			} {
+				p, isPanic := check.Caught(run).(*weir.Panic)
+				if !isPanic {
+					t.Fatal(name, "did not panic with a *weir.Panic")
+				}
+				check.Equal(t, name+": value", p.Value, any(errBoom))
+				if !strings.Contains(string(p.Stack), "explode") {
+					t.Errorf("%s: the stack is that of another panic:\n%s", name, p.Stack)
+				}
+			}
+		})
+	}
 	check.Bubble(t, "run again and again", func(t *testing.T) {
 		first := par.Pipe(upTo(9), same)
 		for range 3 {
