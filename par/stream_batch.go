@@ -153,13 +153,9 @@ func (b *batcher[T]) hand(batch []T, err error) bool {
 	return !b.left
 }
 
-// end hands over the rest, if the consumer is still there.
+// end hands over the rest, if the consumer is still there. If the context has ended, also by what the consumer did with the rest, end hands over its cause.
 func (b *batcher[T]) end(ctx context.Context) {
-	switch {
-	case b.left:
-	case ctx.Err() != nil:
-		b.hand(nil, context.Cause(ctx))
-	default:
-		b.flush()
+	if !b.left && (ctx.Err() != nil || b.flush() && ctx.Err() != nil) {
+		b.hand(nil, outerCause(ctx))
 	}
 }

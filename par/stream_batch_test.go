@@ -2,6 +2,7 @@ package par_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/par"
 )
@@ -102,6 +104,43 @@ func TestBatchesEndWithTheContext(t *testing.T) {
 		check.Equal(t, "batches", show(ctx, par.Batch[int](make(chan int), 3)), "context deadline exceeded")
 		check.Equal(t, "batches", show(ctx, par.BatchFor[int](make(chan int), 3, time.Hour)), "context deadline exceeded")
 	})
+}
+
+func TestBatchesEndWithTheCauseAlsoIfTheLastOneIsHandedOver(t *testing.T) {
+	for name, batcher := range batchers {
+		for n := range 5 {
+			check.Bubble(t, fmt.Sprint(name, ", ", n, " items"), func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				if n == 0 {
+					cancel(errBoom)
+				}
+				items := 0
+				var last error
+				for batch, err := range batcher(results(n), 2).All(ctx) {
+					if items += len(batch); items == n {
+						cancel(errBoom)
+					}
+					last = err
+				}
+				check.Equal(t, "items", items, n)
+				check.Equal(t, "last error", last, errBoom)
+			})
+		}
+	}
+}
+
+// A TaskError in the context must not look like that of an item of the batches.
+func TestBatchesMarkATaskErrorOfTheirContext(t *testing.T) {
+	for name, batcher := range batchers {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(&weir.TaskError{Index: 7, Err: errBoom})
+		for _, err := range batcher(results(9), 2).All(ctx) {
+			if _, isTask := err.(*weir.TaskError); isTask || !errors.Is(err, errBoom) { //nolint:errorlint // not what it wraps
+				t.Errorf("%s: %#v", name, err)
+			}
+		}
+	}
 }
 
 func TestNoBatchComesAfterTheEndOfTheContext(t *testing.T) {
