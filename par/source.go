@@ -17,6 +17,10 @@ import (
 //     item for which the function has failed; it is reported as it is, without an index of its own.
 //
 // For a map use [maps.Keys], or [Pairs] of [maps.All].
+//
+// T must have at most 64 000 bytes, since Go has no channels of larger elements: for larger items use pointers.
+// Otherwise no source of T compiles, not even a slice. Results may be larger, unless another stage takes them as
+// its items.
 type Source[T any] interface {
 	~[]T | ~func(yield func(T) bool) | ~chan T | ~<-chan T | *Pipeline[T]
 }
