@@ -47,7 +47,8 @@
 //   - A function may run on a goroutine that has run other functions of the same group. It then has the
 //     profiler labels that those set with [runtime/pprof.SetGoroutineLabels] and did not reset;
 //     [runtime/pprof.Do] does reset them. Otherwise it has the labels of the goroutine that made the group
-//     start this goroutine: mostly the caller of Go.
+//     start this goroutine: mostly the caller of Go. So it is with [runtime/debug.SetPanicOnFault]: a function
+//     that sets it must reset it.
 //   - While a panic ends the program, Wait does not return, and neither does a Go that waits. In x/sync they
 //     may return, and the program can even end as if nothing had happened.
 //   - A nil function panics in Go and TryGo, with a message that says so, instead of on a goroutine.
