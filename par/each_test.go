@@ -385,6 +385,29 @@ func TestALoopStopsAnEndlessSource(t *testing.T) {
 	}
 }
 
+// A limit may be as high as there are items. A loop whose context has ended must not start a goroutine for each of them.
+func TestALoopThatIsCancelledStartsNoMoreHelpers(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	items := upTo(5000)
+	for name, run := range map[string]func(opts ...par.Option) error{
+		"Each": func(opts ...par.Option) error { return par.Each(ctx, items, sleep(0), opts...) },
+		"Map": func(opts ...par.Option) error {
+			_, err := par.Map(ctx, items, same, opts...)
+			return err
+		},
+		"Reduce": func(opts ...par.Option) error {
+			_, err := par.Reduce(ctx, items, add, opts...)
+			return err
+		},
+	} {
+		allocs := testing.AllocsPerRun(1, func() { check.Error(t, run(par.Limit(len(items))), context.Canceled) })
+		if allocs > 100 {
+			t.Errorf("%s allocates %v times", name, allocs)
+		}
+	}
+}
+
 // own is a context of a type that the standard library learns of late.
 type own struct {
 	context.Context

@@ -79,7 +79,7 @@ func (l *loop) do() error {
 			if !l.Reserve() {
 				break
 			}
-			if l.Signal.Load() != 0 {
+			if l.Signal.Load() != 0 || l.ctx.Err() != nil { // helpers of a loop that has ended raise no signal
 				l.Cede()
 				break
 			}
