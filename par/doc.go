@@ -95,7 +95,8 @@
 // each call, and the end of each call synchronizes before the return of the loop.
 //
 // If a task of a pool runs a loop or stream on the same pool with its context, the calls run before queued
-// tasks. In a pipeline this holds only for the calls of the last stage. In a stream, and in a loop over a
+// tasks, also while [weir.Pool.Close] waits. In a pipeline this holds only for the calls of the last stage: the
+// stages before it fail with [weir.ErrClosed] once the pool is closed. In a stream, and in a loop over a
 // slice, one task of the pool calls the function for many items, unless the pool has a [weir.Rate]. So if the
 // pool is paused, or its limit lowered, running loops and streams continue with the items that their running
 // tasks take; and [weir.OnSlow] and the Times of the pool see tasks that take as long as all their calls. For

@@ -77,3 +77,25 @@ func TestAStreamLearnsThatItsHelperWasHandedBack(t *testing.T) {
 		p.Close()
 	})
 }
+
+func TestATaskRunsItsStreamToTheEndWhileItsPoolCloses(t *testing.T) {
+	for name, want := range map[string]error{"one stage": nil, "two stages": weir.ErrClosed} {
+		check.Bubble(t, name, func(t *testing.T) {
+			pool := weir.New(1)
+			var last error
+			check.OK(t, pool.Go(t.Context(), func(ctx context.Context) error {
+				time.Sleep(time.Second) // the pool is closed meanwhile
+				stream := par.Pipe(upTo(9), same, par.On(pool))
+				if name == "two stages" {
+					stream = par.Pipe(stream, same, par.On(pool))
+				}
+				for _, err := range stream.All(ctx) {
+					last = err
+				}
+				return nil
+			}))
+			pool.Close()
+			check.Equal(t, "last error", last, want)
+		})
+	}
+}
