@@ -151,7 +151,8 @@
 // Tasks of [Pool.After], [Pool.At] and [Pool.Every] that are due while the pool is full wait for room, in the
 // order in which they were due. Together they count as one submitter: if [MaxWaiting] allows no more, a task is
 // dropped, with [ErrFull] in a [*DroppedError]. While a thousand of these wait for a slow handler, no timer goes
-// on. A task that is due and queued is treated as one of [Pool.Go].
+// on. A task that is due and queued is treated as one of [Pool.Go]: if it does not start, as the context of Shutdown
+// is done before, the function of [OnError] gets it, in a DroppedError, and Shutdown does not return it.
 //
 // Close drops the tasks that were not handed over, as they are not due or wait for room, and reports their
 // number to the function of [OnError], in a [*TimersError]. Shutdown returns them, ordered by time, after the

@@ -58,7 +58,8 @@ type DroppedError struct {
 	// Label is that of the context of a task of [Pool.Go], if it has one: see [Label].
 	Label string
 	// Arg is the argument that the function of a [FuncPool], [FuncContext] or [Stateful] was to be called with; or the func() that was given to
-	// [Pool.Submit] or its like; or the func(context.Context) of a timer that was due and not queued.
+	// [Pool.Submit] or its like; or the func(context.Context) that was given to [Pool.After], [Pool.At] or [Pool.Every]. It is nil for a task of
+	// Pool.Go.
 	Arg any
 	// Cause is that of the task's context; or [ErrExpired]; or [ErrClosed] if Shutdown has taken the task off the queue, or the timer was made on
 	// a closed pool; or [ErrFull] if a timer is due and may not wait for room.

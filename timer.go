@@ -22,7 +22,7 @@ type Timer struct {
 	number  uint64        // of its entry in a heap
 	due     int64         // when it is due, if it is pending: as in its heap
 	every   time.Duration // from one time to the next, of one that repeats
-	run     *goTask       // that was handed over last
+	run     *timerRun     // that was handed over last
 	missed  uint64
 	wall    bool // due is a time of day
 	pending bool
@@ -105,11 +105,35 @@ func (x *Timer) call(ctx context.Context) (none error) {
 	})
 }
 
+// timerRun is a run of a timer that was handed over.
+type timerRun struct {
+	goTask
+	timer *Timer // nil once the run has begun, or is known not to
+}
+
+var _ goes = (*timerRun)(nil)
+
+// argument returns the task of a run that does not start, for the handler of errors.
+func (r *timerRun) argument() any {
+	if r.timer == nil {
+		return nil
+	}
+	return r.timer.task
+}
+
+func (r *timerRun) do(ctx context.Context) error {
+	x := r.timer
+	r.timer = nil
+	return x.call(ctx)
+}
+
+func (r *timerRun) release() { r.timer = nil }
+
 // newRun is hidden from the race detector, as the task asks its context, which is the run, and knows nothing of the goroutine of the timers.
 //
 //go:norace
-func (x *Timer) newRun() *goTask {
-	r := &goTask{errand: errand{pool: x.of.pool, ctx: context.Background()}, body: x.call}
+func (x *Timer) newRun() *timerRun {
+	r := &timerRun{goTask: goTask{errand: errand{pool: x.of.pool, ctx: context.Background()}}, timer: x}
 	r.self = r
 	return r
 }
@@ -134,7 +158,8 @@ func (x *Timer) dropRun() bool {
 	if x.run == nil || !x.run.giveUp() {
 		return false
 	}
-	x.run.body, x.run = nil, nil
+	x.run.release() // what is queued may stay there for longer than the timer
+	x.run = nil
 	return true
 }
 

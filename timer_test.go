@@ -606,6 +606,69 @@ func TestResetOnAClosedPoolLosesNoQueuedRun(t *testing.T) {
 	})
 }
 
+// The handler of errors gets the task itself, however far it had come: a program that saves what is left at its end needs it.
+func TestATimersTaskThatWasQueuedIsHandedBackWithItself(t *testing.T) {
+	for _, way := range []string{"Shutdown", "Shutdown, of a lane", "ExpireAfter"} {
+		check.Bubble(t, way, func(t *testing.T) {
+			var dropped []*weir.DroppedError
+			opts := []weir.Option{weir.OnError(func(err error) {
+				if d, ok := errors.AsType[*weir.DroppedError](err); ok {
+					dropped = append(dropped, d)
+				}
+			})}
+			if way == "ExpireAfter" {
+				opts = append(opts, weir.ExpireAfter(time.Second))
+			}
+			p := weir.New(1, opts...)
+			q := p
+			if way == "Shutdown, of a lane" {
+				q = p.Lane(1, opts...)
+			}
+			v := block(t, p, 1)
+			l := newRunLog()
+			q.After(time.Second, l.note("after"))
+			q.At(time.Now().Add(2*time.Second), l.note("at"))
+			every := q.Every(3*time.Second, l.note("every"))
+			sleep(3 * time.Second)
+			every.Stop() // its run is queued, and is not handed back
+			want := weir.ErrExpired
+			if way == "ExpireAfter" {
+				sleep(time.Minute)
+			} else {
+				want = weir.ErrClosed
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				unrun, err := p.Shutdown(ctx)
+				check.Error(t, err, context.Canceled)
+				check.Equal(t, "unrun", len(unrun), 0)
+			}
+			v.Open()
+			p.Close()
+			for _, d := range dropped {
+				check.Error(t, d, want)
+				task, ok := d.Arg.(func(context.Context))
+				check.Equal(t, "the handler got a task", ok, true)
+				if ok {
+					task(t.Context())
+				}
+			}
+			lines := slices.Clone(l.lines)
+			for i := range lines {
+				lines[i], _, _ = strings.Cut(lines[i], " ")
+			}
+			check.Equal(t, "handed back", fmt.Sprint(lines), "[after at]")
+		})
+	}
+	check.Bubble(t, "a panic has none", func(t *testing.T) {
+		var got []any
+		p := weir.New(1, weir.OnPanic(func(p *weir.Panic) { got = append(got, p.Arg) }))
+		p.After(0, func(context.Context) { panic("of a task") })
+		sleep(time.Second)
+		p.Close()
+		check.Equal(t, "Arg", fmt.Sprint(got), "[<nil>]")
+	})
+}
+
 // Each Close returns when all is done: also when the report is made that another one has begun.
 func TestEachCloseWaitsForTheReportOfTimersThatWereDropped(t *testing.T) {
 	for _, lane := range []bool{false, true} {
