@@ -190,6 +190,64 @@ func Example_recipePerHost() {
 	// Output: 4 <nil>
 }
 
+func Example_recipeCrawlerPerHost() {
+	type page struct{ host, path string }
+	ctx := context.Background()
+	pool := weir.New(16)
+	defer pool.Close()
+	site := map[page][]page{
+		{"a", "/"}: {{"a", "/1"}, {"a", "/2"}, {"b", "/"}}, {"b", "/"}: {{"a", "/"}, {"b", "/gone"}}, {"a", "/1"}: nil, {"a", "/2"}: {{"b", "/"}},
+	}
+	fetch := func(_ context.Context, p page) ([]page, error) {
+		links, ok := site[p]
+		if !ok {
+			return nil, fmt.Errorf("no page %s of %s", p.path, p.host)
+		}
+		return links, nil
+	}
+	first := page{"a", "/"}
+	var open sync.Map
+
+	hosts := weir.NewKeyed[string](pool, 2)                       // two at once for each host; one without pages takes no memory
+	pages := weir.NewGroup(ctx, weir.Unbounded, weir.KeepGoing()) // its tasks only wait, and hold no place of the pool
+	var visit func(p page)
+	visit = func(p page) {
+		if _, known := open.LoadOrStore(p, true); known {
+			return
+		}
+		pages.Go(func(ctx context.Context) error {
+			turn := hosts.Group(ctx, p.host)
+			turn.Go(func(ctx context.Context) error {
+				links, err := fetch(ctx, p)
+				if err != nil {
+					return err
+				}
+				for _, link := range links {
+					visit(link)
+				}
+				open.Store(p, false)
+				return nil
+			})
+			return turn.Wait()
+		})
+	}
+	visit(first)
+	err := pages.Wait() // what is still open has failed, or was not begun when ctx ended
+
+	for e := range weir.Failures(err) {
+		fmt.Println(e.Unwrap())
+	}
+	open.Range(func(p, left any) bool {
+		if left.(bool) {
+			fmt.Println("left:", p)
+		}
+		return true
+	})
+	// Output:
+	// task 0: no page /gone of b
+	// left: {b /gone}
+}
+
 func Example_recipeSharedServer() {
 	mux := http.NewServeMux()
 	cleanUp := func() { fmt.Println("cleaned up") }
