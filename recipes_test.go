@@ -6,15 +6,18 @@ import (
 	"errors"
 	"expvar"
 	"fmt"
+	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
 	"github.com/64ed045f/weir/weirdebug"
 	"github.com/64ed045f/weir/weirhttp"
 )
@@ -70,10 +73,10 @@ func Example_recipeShutdown() {
 
 func Example_recipeService() {
 	ctx, cancel := context.WithCancel(context.Background())
-	jobs := make(chan string, 2)
+	jobs := make(chan Job, 2)
 	jobs <- "quick"
 	jobs <- "stuck"
-	run := func(ctx context.Context, job string) error {
+	run := func(ctx context.Context, job Job) error {
 		if job == "quick" {
 			return nil
 		}
@@ -81,12 +84,23 @@ func Example_recipeService() {
 		<-ctx.Done()
 		return fmt.Errorf("%s: %w", job, ctx.Err())
 	}
-	log := log.New(os.Stdout, "", 0)
-	save := func(job string) { fmt.Println("not run:", job) }
+	serveJobs(ctx, jobs, run, func(job Job) { fmt.Println("not run:", job) }, log.New(os.Stdout, "", 0))
+	// Output: stuck: context canceled
+}
 
+// Job is what the service of the recipe runs.
+type Job string
+
+func serveJobs(ctx context.Context, jobs <-chan Job, run func(ctx context.Context, job Job) error, save func(Job), log *log.Logger) {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx)) // jobs have 10 ms more when ctx is done
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(10*time.Millisecond, stop) })()
-	pool := weir.New(100, weir.Queue(0), weir.OnError(func(err error) { log.Print(err) }))
+	pool := weir.NewFuncContext(100, run, weir.Queue(0), weir.OnError(func(err error) {
+		if dropped, ok := errors.AsType[*weir.DroppedError](err); ok {
+			save(dropped.Arg.(Job)) // it got a place when the last 10 ms were over
+		} else {
+			log.Print(err)
+		}
+	}))
 service:
 	for {
 		select {
@@ -96,16 +110,37 @@ service:
 			if !ok {
 				break service
 			}
-			if pool.Go(running, func(ctx context.Context) error { return run(ctx, job) }) != nil {
+			if pool.Go(running, job) != nil {
 				save(job) // none has ended in time
 			}
 		}
 	}
-	_, err := pool.Shutdown(running) // waits until all have ended, or running is done, and with it their contexts
-
-	_ = err
+	unrun, _ := pool.Shutdown(running) // waits until all have ended, or running is done, and with it their contexts
+	for _, job := range unrun {
+		save(job)
+	}
 	pool.Close()
-	// Output: stuck: context canceled
+}
+
+// The job that waits for a place when all end at once may get one of theirs, too late to start.
+func TestARecipesServiceLosesNoJob(t *testing.T) {
+	for range 100 {
+		check.Bubble(t, "", func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			jobs := make(chan Job, 101)
+			for i := range 101 {
+				jobs <- Job(fmt.Sprint(i))
+			}
+			var run, saved atomic.Int32
+			time.AfterFunc(time.Second, cancel)
+			serveJobs(ctx, jobs, func(ctx context.Context, _ Job) error {
+				run.Add(1)
+				<-ctx.Done()
+				return nil
+			}, func(Job) { saved.Add(1) }, log.New(io.Discard, "", 0))
+			check.Equal(t, "jobs that ran or were saved", run.Load()+saved.Load(), 101)
+		})
+	}
 }
 
 func Example_recipeTimeouts() {
