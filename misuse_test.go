@@ -65,9 +65,9 @@ func TestPromise13MisusePanicsAtTheCall(t *testing.T) {
 		{"FuncContext Go nil", "weir: context must not be nil, got nil", func() {
 			_ = weir.NewFuncContext(2, func(context.Context, int) error { return nil }).Go(nil, 1) //nolint:staticcheck // as it must not be
 		}},
-		{"NewFunc OnError", "weir: option must fit a pool whose tasks return no errors, got OnError", func() { weir.NewFunc(2, func(int) {}, weir.OnError(func(error) {})) }},
-		{"NewGroup OnError", "weir: option must fit a pool whose tasks return no errors, got OnError", func() { weir.NewGroup(ctx, 2, weir.OnError(func(error) {})) }},
-		{"NewStateful OnError", "weir: option must fit a pool whose tasks return no errors, got OnError", func() {
+		{"NewFunc OnError", "weir: option must fit a pool that hands the errors of its tasks to a function, got OnError", func() { weir.NewFunc(2, func(int) {}, weir.OnError(func(error) {})) }},
+		{"NewGroup OnError", "weir: option must fit a pool that hands the errors of its tasks to a function, got OnError", func() { weir.NewGroup(ctx, 2, weir.OnError(func(error) {})) }},
+		{"NewStateful OnError", "weir: option must fit a pool that hands the errors of its tasks to a function, got OnError", func() {
 			weir.NewStateful(2, func() (int, error) { return 0, nil }, func(int, int) {}, func(int) {}, weir.OnError(func(error) {}))
 		}},
 		{"Go on no pool", noPool, func() { _ = (*weir.Pool)(nil).Go(ctx, succeed) }},

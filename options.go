@@ -238,7 +238,7 @@ func (o *options) mustHaveNoErrors() {
 
 // mustHaveNoHandlerOfErrors is for tasks whose errors have another way.
 func (o *options) mustHaveNoHandlerOfErrors() {
-	must(o.handlers == nil || o.handlers.onError == nil || o.expiry > 0, "option must fit a pool whose tasks return no errors", "OnError")
+	must(o.handlers == nil || o.handlers.onError == nil || o.expiry > 0, "option must fit a pool that hands the errors of its tasks to a function", "OnError")
 }
 
 func (o *options) mustHaveNoState() {
