@@ -3,7 +3,7 @@ package weir
 // Stats are the counts of a pool. When nothing is under way they are exact, and
 // Accepted = Finished + Queued + HandedBack. While tasks are submitted and
 // run they may be off by those under way. After Wait of a cancelled group, those of its tasks
-// that workers are about to discard count as Running for a moment; [Pool.Wait] waits for that.
+// that workers are about to discard count as Running for a moment.
 type Stats struct {
 	Limit     int // the most tasks that run at once, see Extra
 	Workers   int // goroutines the pool has now
