@@ -243,7 +243,7 @@ func Example_recipeCrawlerPerHost() {
 	first := page{"a", "/"}
 	var open sync.Map
 
-	hosts := weir.NewKeyed[string](pool, 2)                       // two at once for each host; one without pages takes no memory
+	hosts := weir.NewKeyed[string](pool, 2)                       // two at once for each host; what a host takes is garbage when it has no pages
 	pages := weir.NewGroup(ctx, weir.Unbounded, weir.KeepGoing()) // its tasks only wait, and hold no place of the pool
 	var visit func(p page)
 	visit = func(p page) {
