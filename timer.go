@@ -127,7 +127,7 @@ func (r *timerRun) do(ctx context.Context) error {
 	return x.call(ctx)
 }
 
-func (r *timerRun) release() { r.timer = nil }
+func (r *timerRun) forget() { r.timer = nil }
 
 // newRun is hidden from the race detector, as the task asks its context, which is the run, and knows nothing of the goroutine of the timers.
 //
@@ -158,7 +158,7 @@ func (x *Timer) dropRun() bool {
 	if x.run == nil || !x.run.giveUp() {
 		return false
 	}
-	x.run.release() // what is queued may stay there for longer than the timer
+	x.run.forget() // what is queued may stay there for longer than the timer
 	x.run = nil
 	return true
 }
