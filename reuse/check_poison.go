@@ -40,6 +40,7 @@ func (l *ledger) overwrite(object reflect.Value) (changed []func() string, size 
 	case reflect.Pointer:
 		target := object.Elem()
 		if buffer, ok := reflect.TypeAssert[*bytes.Buffer](object); ok {
+			buffer.Reset() // else Bytes leaves out what was read
 			add(reflect.ValueOf(buffer.Bytes()))
 		} else if target.Kind() == reflect.Slice {
 			add(target)

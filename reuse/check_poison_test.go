@@ -155,6 +155,28 @@ func TestTheArrayOfABufferIsWatched(t *testing.T) {
 	}), "*bytes.Buffer used after Put: [1] was written, put", put)
 }
 
+func TestWhatWasReadOfABufferIsOverwrittenAndWatchedToo(t *testing.T) {
+	var b reuse.Buffers
+	p := reuse.Pool[*bytes.Buffer]{New: func() *bytes.Buffer { return new(bytes.Buffer) }}
+	for name, get := range map[string]func() (*bytes.Buffer, func(*bytes.Buffer)){
+		"Pool":    func() (*bytes.Buffer, func(*bytes.Buffer)) { return p.Get(), p.Put },
+		"Buffers": func() (*bytes.Buffer, func(*bytes.Buffer)) { return b.GetBuffer(), b.PutBuffer },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var at string
+			wantFault(t, faults(func() {
+				buffer, put := get()
+				buffer.WriteString("hello")
+				text := buffer.Next(3)
+				at = line(1)
+				put(buffer)
+				check.Equal(t, "text", string(text), strings.Repeat("\xDB", 3))
+				text[1] = 'x'
+			}), "*bytes.Buffer used after Put: [1] was written, put", at)
+		})
+	}
+}
+
 func TestAWriteIsFoundAFewOperationsLater(t *testing.T) {
 	r := &recorder{}
 	reuse.Check(r)
