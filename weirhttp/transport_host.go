@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -60,10 +61,19 @@ func hostName(name string) string {
 	labels := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(".。．｡", r) }) // of RFC 3490
 	for i, label := range labels {
 		if !isASCII(label) && utf8.RuneCountInString(label) <= longestLabel {
-			labels[i] = "xn--" + punycode([]rune(label))
+			labels[i] = "xn--" + punycode([]rune(strings.Map(cherokeeUpper, label)))
 		}
 	}
 	return strings.Join(labels, ".")
+}
+
+// cherokeeUpper undoes what ToLower does to a Cherokee letter. These letters are looked up in upper case: those in lower
+// case came into Unicode later.
+func cherokeeUpper(r rune) rune {
+	if unicode.Is(unicode.Cherokee, r) {
+		return unicode.ToUpper(r)
+	}
+	return r
 }
 
 func isASCII(s string) bool {

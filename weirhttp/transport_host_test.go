@@ -17,6 +17,7 @@ func TestAHostIsOneHoweverItIsSpelled(t *testing.T) {
 		{"http://example.com/", "http://EXAMPLE.com/other", "http://example.com:80/", "http://example.com:080/", "http://example.com./", "http://Example.Com.:0080/"},
 		{"https://example.com/", "https://example.com:443/", "http://example.com:443/"},
 		{"http://bücher.example/", "http://xn--bcher-kva.example/", "http://BÜCHER.example./", "http://bücher。example/"},
+		{"http://xn--f9dt7l.example/", "http://ᏣᎳᎩ.example/", "http://ꮳꮃꭹ.example/"}, // looked up in upper case
 		// The examples of RFC 3492, 7.1.
 		{"http://ليهمابتكلموشعربي؟/", "http://xn--egbpdaj6bu4bxfgehfvwxn/"},
 		{"http://他们为什么不说中文/", "http://xn--ihqwcrb4cv8a8dqg056pqjye/"},
