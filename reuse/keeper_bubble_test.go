@@ -117,6 +117,61 @@ func TestAnIdleObjectWithoutChannelsIsTiedToNoBubble(t *testing.T) {
 	}
 }
 
+// In a bubble the clock goes back by years.
+func TestAKeeperTakesNoTimeOfAnotherClockForOneOfTheFuture(t *testing.T) {
+	t.Run("Check", func(t *testing.T) {
+		checks := 0
+		k, f := keeping(t, 1, func(c *config) {
+			c.Check = func(context.Context, *thing) error { checks++; return nil }
+			c.CheckAfter = time.Minute
+		})
+		got(t, k).Put()
+		synctest.Test(t, func(t *testing.T) {
+			f.t = t
+			time.Sleep(time.Hour)
+			got(t, k).Put()
+			check.Equal(t, "checks of an object that was unused for an hour", checks, 1)
+			got(t, k).Put()
+			check.Equal(t, "checks of an object that was just used", checks, 1)
+		})
+		f.t = t
+		k.Close()
+		f.settled(1)
+	})
+	t.Run("TryGet", func(t *testing.T) {
+		opens, fails := 0, true
+		k := reuse.NewKeeper(reuse.KeeperConfig[int]{Capacity: 1, Open: func(context.Context) (int, error) {
+			opens++
+			if fails {
+				return 0, errKept
+			}
+			return 1, nil
+		}})
+		try := func(t *testing.T, want error) {
+			l, err := k.TryGet()
+			if check.Error(t, err, want); err == nil {
+				l.Put()
+			}
+		}
+		try(t, reuse.ErrNoneIdle)
+		check.Until(t, "Open has failed", func() bool { return k.Stats().Failed == 1 })
+		synctest.Test(t, func(t *testing.T) {
+			try(t, reuse.ErrNoneIdle)
+			synctest.Wait()
+			check.Equal(t, "opens", opens, 2)
+			try(t, reuse.ErrNoneIdle)
+			synctest.Wait()
+			check.Equal(t, "opens within a tenth of a second", opens, 2)
+			fails = false
+			time.Sleep(time.Second)
+			try(t, reuse.ErrNoneIdle)
+			synctest.Wait()
+			try(t, nil)
+		})
+		k.Close()
+	})
+}
+
 func TestClosingAKeeperEndsTheTimerOfARetry(t *testing.T) {
 	k := reuse.NewKeeper(config{
 		Capacity: 1,

@@ -70,9 +70,14 @@ func (k *Keeper[T]) TryGet() (Lease[T], error) {
 	return Lease[T]{}, ErrNoneIdle
 }
 
-// fresh reports whether an idle object needs no check.
+// fresh reports whether an idle object needs no check. An object that was put back after now was put back on another
+// clock, in a test bubble or outside.
 func (k *Keeper[T]) fresh(o *object[T]) bool {
-	return k.config.Check == nil || k.now()-o.proved < k.config.CheckAfter
+	if k.config.Check == nil {
+		return true
+	}
+	unused := k.now() - o.proved
+	return unused >= 0 && unused < k.config.CheckAfter
 }
 
 // take leases an idle object.

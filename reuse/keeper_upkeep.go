@@ -89,7 +89,11 @@ func (k *Keeper[T]) expire(o *object[T]) {
 func (k *Keeper[T]) ready() int { return k.count[idle] + k.beats + k.unclaimed }
 
 // resting reports whether an Open without a waiter failed so recently that the keeper does not try again yet.
-func (k *Keeper[T]) resting() bool { return k.failures > 0 && k.now() < k.retry }
+func (k *Keeper[T]) resting() bool { return k.failures > 0 && k.restsAt(k.now()) }
+
+// restsAt reports whether the time of the next try is ahead. If it is impossibly far ahead, it is of another clock, in a
+// test bubble or outside.
+func (k *Keeper[T]) restsAt(now time.Duration) bool { return now < k.retry && k.retry-now <= lastRetry }
 
 // refill opens objects without a waiter, up to MinIdle.
 func (k *Keeper[T]) refill() {

@@ -114,7 +114,7 @@ const (
 
 // postpone delays the next Open without a waiter, after one has failed.
 func (k *Keeper[T]) postpone(now time.Duration) {
-	if k.failures == 0 || now >= k.retry { // otherwise it is one of several that began together
+	if k.failures == 0 || !k.restsAt(now) { // otherwise it is one of several that began together
 		k.retry = after(now, min(firstRetry<<min(k.failures, 16), lastRetry))
 		k.failures++
 	}
