@@ -53,6 +53,45 @@ func TestCheckFindsBuffersThatAreUsedAfterPut(t *testing.T) {
 	wantFault(t, found, "*bytes.Buffer used after Put: [3] was written", put)
 }
 
+func TestCheckFindsASliceThatSharesItsMemoryWithABufferWhenBothArePut(t *testing.T) {
+	var b reuse.Buffers
+	for name, read := range map[string]int{"nothing read": 0, "all read": 4} {
+		t.Run(name, func(t *testing.T) {
+			var put, again string
+			found := faults(func() {
+				buffer := b.GetBuffer()
+				buffer.WriteString("text")
+				s := buffer.Bytes()
+				buffer.Next(read)
+				put = line(1)
+				b.PutBuffer(buffer)
+				again = line(1)
+				b.Put(s)
+			})
+			wantFault(t, found, "[]uint8 put twice", again, put)
+			found = faults(func() {
+				buffer := b.GetBuffer()
+				buffer.WriteString("text")
+				s := buffer.Bytes()
+				buffer.Next(read)
+				put = line(1)
+				b.Put(s)
+				again = line(1)
+				b.PutBuffer(buffer)
+			})
+			wantFault(t, found, "*bytes.Buffer put twice", again, put)
+		})
+	}
+	wantNone(t, faults(func() {
+		buffer := b.GetBuffer()
+		s := buffer.AvailableBuffer()
+		buffer.Write(make([]byte, 1<<10)) // which moves it
+		b.Put(s)
+		b.PutBuffer(buffer)
+		b.PutBuffer(bytes.NewBuffer(make([]byte, 100)))
+	}))
+}
+
 func TestCheckFindsBuffersThatAreNotPutBack(t *testing.T) {
 	var b reuse.Buffers
 	var got string

@@ -73,6 +73,7 @@ type record struct {
 	account  *account
 	id       identity      // zero if the object has none
 	object   reflect.Value // keeps the object alive; invalid for slices that are out
+	array    []byte        // of a buffer in quarantine, up to its end; also kept alive
 	got, put *stack        // nil if this did not happen, or is not known
 	changed  []func() string
 	size     int // number of bytes that changed watches
@@ -138,6 +139,15 @@ func (l *ledger) put(a *account, object reflect.Value, empty bool, call callers)
 	if r != nil && r.put == nil && r.account != a && !r.object.IsValid() {
 		l.lose(r) // the array of the other pool may be garbage, and this a new array at the same address
 		r = nil
+	}
+	if array := l.ofArray(arrayOf(object)); array != nil && array.put != nil {
+		if r != nil {
+			delete(l.records, id)
+			delete(r.account.out, id)
+			l.rest(r.account)
+		}
+		l.fault(a.object+" put twice", part{"put", put}, part{"put before", array.put}, part{"got", array.got})
+		return nil
 	}
 	switch {
 	case r == nil:
@@ -209,6 +219,16 @@ func (l *ledger) forget(r *record) {
 	if l.records[r.id] == r {
 		delete(l.records, r.id)
 	}
+	if l.ofArray(r.array) == r {
+		id, _ := identify(reflect.ValueOf(r.array))
+		delete(l.records, id)
+	}
+}
+
+// ofArray returns the record of the array of a buffer: that of a slice, or that of another buffer in quarantine.
+func (l *ledger) ofArray(array []byte) *record {
+	id, _ := identify(reflect.ValueOf(array))
+	return l.records[id]
 }
 
 // hold adds an object that was put to the quarantine.
@@ -217,6 +237,11 @@ func (l *ledger) hold(r *record, object reflect.Value, poison bool) {
 		return
 	}
 	if poison {
+		if array := arrayOf(object); l.ofArray(array) == nil {
+			if id, named := identify(reflect.ValueOf(array)); named {
+				r.array, l.records[id] = array, r // a slice of it must not be put, either
+			}
+		}
 		r.changed, r.size = l.overwrite(object)
 	}
 	l.held = append(l.held, r)

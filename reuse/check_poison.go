@@ -52,6 +52,21 @@ func (l *ledger) overwrite(object reflect.Value) (changed []func() string, size 
 	return changed, size
 }
 
+// arrayOf returns a slice of the array of a buffer, up to its end. It returns nil for other objects.
+func arrayOf(object reflect.Value) []byte {
+	if !object.IsValid() {
+		return nil
+	}
+	buffer, _ := reflect.TypeAssert[*bytes.Buffer](object)
+	if buffer == nil {
+		return nil
+	}
+	if unread := buffer.Len(); unread > 0 && unread <= buffer.Cap() { // poison may have come over the length
+		return buffer.Bytes()
+	}
+	return buffer.AvailableBuffer()
+}
+
 // overwriteArray poisons the array of a slice, up to its capacity.
 func (l *ledger) overwriteArray(array reflect.Value) (changed func() string) {
 	array = array.Slice(0, array.Cap())
