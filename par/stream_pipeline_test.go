@@ -97,8 +97,8 @@ func TestStages(t *testing.T) {
 			last := par.BatchFor[int](par.Pipe(par.Pipe(first, same, opt()), same, opt()), 2, time.Hour)
 			for name, run := range map[string]func(){
 				"Stream": func() {
-					for range par.Stream(t.Context(), last, func(context.Context, []int) (int, error) { return 0, nil }, opt()) {
-						t.Error("a result")
+					for _, err := range par.Stream(t.Context(), last, func(context.Context, []int) (int, error) { return 0, nil }, opt()) {
+						t.Error("a result, or", err)
 					}
 				},
 				"Each":   func() { _ = par.Each(t.Context(), last, func(context.Context, []int) error { return nil }) },
