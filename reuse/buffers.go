@@ -12,7 +12,8 @@ import (
 //
 // After Put or PutBuffer the memory belongs to other users. The caller must no longer read, write or put the
 // slice or buffer, nor a slice that shares its memory, such as one from [bytes.Buffer.Bytes]. [Check] finds
-// such use in tests. The next user of a slice can read what is left in it: clear secrets before Put.
+// such use in tests, except that it takes a slice whose capacity was cut for another one. The next user of a slice
+// can read what is left in it: clear secrets before Put.
 //
 // In the terminology of the Go memory model, a call to Put or PutBuffer synchronizes before the call to Get
 // or GetBuffer that returns the same memory.

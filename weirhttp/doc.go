@@ -66,9 +66,9 @@
 // # Hosts and slots of a Transport
 //
 // A host is a name or an address with a port. Its spelling does not matter: example.com is the same host as
-// EXAMPLE.com, example.com. and example.com:80. An international name in composed form (NFC) is the same host
-// as the ASCII form that it is looked up by. Other spellings that net/http maps to the same name, such as
-// full-width letters, are another host.
+// EXAMPLE.com, example.com. and example.com:80. An international name in lower case and composed form (NFC) is the
+// same host as the ASCII form that it is looked up by. Other spellings that net/http maps to the same name, such as
+// full-width letters, may be another host.
 //
 // The body of a response that can be written to, as that of 101 Switching Protocols, must be closed. Any other
 // body that is neither closed nor read to its end holds its slot until the context of its request ends, and
