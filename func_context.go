@@ -42,7 +42,7 @@ func (a *argued[T]) do(ctx context.Context) error {
 	return call(ctx)
 }
 
-func (a *argued[T]) forget() {
+func (a *argued[T]) letGo() {
 	var none T
 	a.arg = none
 }
@@ -76,7 +76,7 @@ func (p *FuncContext[T]) Shutdown(ctx context.Context) (unrun []T, err error) {
 			return t.lost(cause)
 		}
 		unrun = append(unrun, a.arg)
-		a.forget()
+		a.letGo()
 		return a.announce
 	})
 	pool.core.reporter.asideEach(tells)

@@ -45,8 +45,8 @@ type goes interface {
 	argument() any
 	// do runs the task, if it has no body.
 	do(ctx context.Context) error
-	// forget lets go of what the context need not keep alive when the task is over.
-	forget()
+	// letGo drops what the context need not keep alive when the task is over.
+	letGo()
 	// lost follows giveUp. It returns what reports the task, which another goroutine than a worker may call.
 	lost(cause error) (tell func())
 	// takes reports whether an error of the task, or that it did not start, is not for the function of OnError.
@@ -56,7 +56,7 @@ type goes interface {
 func (t *goTask) inner() *goTask               { return t }
 func (t *goTask) argument() any                { return nil }
 func (t *goTask) do(ctx context.Context) error { return t.body(ctx) }
-func (t *goTask) forget()                      {}
+func (t *goTask) letGo()                       {}
 func (t *goTask) takes(error) bool             { return false }
 func (t *goTask) whole() goes                  { return t.self.(goes) }
 
@@ -85,7 +85,7 @@ func (t *goTask) runOn(w *engine.Worker) {
 	t.body = nil // the context may live for longer than what the task holds
 	t.worker = w
 	t.call(body)
-	t.whole().forget()
+	t.whole().letGo()
 	t.cancel(nil)
 	w.Vacate()
 	t.failed(nil)
@@ -143,12 +143,12 @@ func (t *goTask) reportApart(err error) {
 func (t *goTask) broken(p *Panic) {
 	t.cancel(nil)
 	if p == nil {
-		t.whole().forget()
+		t.whole().letGo()
 		t.reportApart(ErrGoexit)
 		return
 	}
 	p.Label, p.Arg = t.label.of(), t.whole().argument()
-	t.whole().forget()
+	t.whole().letGo()
 	t.pool.core.reportPanic(p)
 }
 
@@ -179,7 +179,7 @@ func (t *goTask) lost(cause error) (tell func()) {
 func (t *goTask) drop(cause error) error {
 	t.body = nil // as in runOn
 	whole := t.whole()
-	defer whole.forget()
+	defer whole.letGo()
 	return &DroppedError{Label: t.label.of(), Arg: whole.argument(), Cause: cause}
 }
 

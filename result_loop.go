@@ -156,7 +156,9 @@ func (l *loop[T]) waitInTask() bool {
 	}
 	// When the last task is over it takes another goroutine to end the batch.
 	b, w := l.set.batch, s.engine.Wakeup()
-	b.stay.looper.Wait(w, &b.tally)
+	if b.stay.looper.Join(w, &b.tally) {
+		b.notify(nil)
+	}
 	defer s.engine.GoesOn(w)
 	return s.wait(l.over, nil, nil)
 }

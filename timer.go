@@ -127,7 +127,7 @@ func (r *timerRun) do(ctx context.Context) error {
 	return x.call(ctx)
 }
 
-func (r *timerRun) forget() { r.timer = nil }
+func (r *timerRun) letGo() { r.timer = nil }
 
 // newRun is hidden from the race detector, as the task asks its context, which is the run, and knows nothing of the goroutine of the timers.
 //
@@ -158,7 +158,7 @@ func (x *Timer) dropRun() bool {
 	if x.run == nil || !x.run.giveUp() {
 		return false
 	}
-	x.run.forget() // what is queued may stay there for longer than the timer
+	x.run.letGo() // what is queued may stay there for longer than the timer
 	x.run = nil
 	return true
 }
@@ -433,7 +433,8 @@ func (t *timers) due(x *Timer, late time.Duration) {
 	t.mu.Lock()
 	t.hands = nil
 	if err != nil && r.giveUp() { // else it was stopped
-		t.report(func() { r.reportApart(&DroppedError{Arg: x.task, Cause: err}) })
+		dropped := r.drop(err)
+		t.report(func() { r.reportApart(dropped) })
 	}
 }
 

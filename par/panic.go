@@ -35,12 +35,13 @@ func (o *options) waitAfterPanic(helpers interface{ Wait() error }) {
 }
 
 // waitForSource waits for the goroutine that reads a source. If the source was a stage of a pipeline which has
-// panicked, it panics as the stage did: with the stack of the call, not of the goroutine that passed it on.
+// panicked, or passed another Panic on, it panics as that did: with the stack of the call, not of the goroutine that
+// passed it on.
 func waitForSource(feeder taskGroup) {
 	defer func() {
 		if value := recover(); value != nil {
 			p := value.(*weir.Panic)
-			if stage, ok := p.Value.(*weir.Panic); ok {
+			if stage, ok := p.Value.(*weir.Panic); ok && stage != nil {
 				p = stage
 			}
 			panic(p)

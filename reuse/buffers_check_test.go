@@ -55,14 +55,28 @@ func TestCheckFindsBuffersThatAreUsedAfterPut(t *testing.T) {
 
 func TestCheckFindsASliceThatSharesItsMemoryWithABufferWhenBothArePut(t *testing.T) {
 	var b reuse.Buffers
-	for name, read := range map[string]int{"nothing read": 0, "all read": 4} {
+	for name, fill := range map[string]func(buffer *bytes.Buffer) (s []byte){
+		"nothing read": func(buffer *bytes.Buffer) []byte {
+			buffer.WriteString("text")
+			return buffer.Bytes()
+		},
+		"all read": func(buffer *bytes.Buffer) []byte {
+			buffer.WriteString("text")
+			defer buffer.Next(4)
+			return buffer.Bytes()
+		},
+		"full, and all read": func(buffer *bytes.Buffer) []byte {
+			buffer.Grow(64)
+			buffer.Write(make([]byte, buffer.Available()))
+			defer buffer.Next(buffer.Len())
+			return buffer.Bytes()
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
 			var put, again string
 			found := faults(func() {
 				buffer := b.GetBuffer()
-				buffer.WriteString("text")
-				s := buffer.Bytes()
-				buffer.Next(read)
+				s := fill(buffer)
 				put = line(1)
 				b.PutBuffer(buffer)
 				again = line(1)
@@ -71,9 +85,7 @@ func TestCheckFindsASliceThatSharesItsMemoryWithABufferWhenBothArePut(t *testing
 			wantFault(t, found, "[]uint8 put twice", again, put)
 			found = faults(func() {
 				buffer := b.GetBuffer()
-				buffer.WriteString("text")
-				s := buffer.Bytes()
-				buffer.Next(read)
+				s := fill(buffer)
 				put = line(1)
 				b.Put(s)
 				again = line(1)
@@ -82,7 +94,17 @@ func TestCheckFindsASliceThatSharesItsMemoryWithABufferWhenBothArePut(t *testing
 			wantFault(t, found, "*bytes.Buffer put twice", again, put)
 		})
 	}
+	var put, again string
+	found := faults(func() {
+		s := b.Get(100)
+		put = line(1)
+		b.PutBuffer(bytes.NewBuffer(s[:0]))
+		again = line(1)
+		b.Put(s)
+	})
+	wantFault(t, found, "[]uint8 put twice", again, put)
 	wantNone(t, faults(func() {
+		b.PutBuffer(bytes.NewBuffer(b.Get(100)[:0]))
 		buffer := b.GetBuffer()
 		s := buffer.AvailableBuffer()
 		buffer.Write(make([]byte, 1<<10)) // which moves it

@@ -231,17 +231,29 @@ func (l *ledger) ofArray(array []byte) *record {
 	return l.records[id]
 }
 
+// holdArray notes the array of a buffer in quarantine: a slice of it must not be put, either. A slice that is out and was put as a part of the buffer is back.
+func (l *ledger) holdArray(r *record, array []byte) {
+	id, named := identify(reflect.ValueOf(array))
+	if !named {
+		return
+	}
+	if slice := l.records[id]; slice != nil {
+		if slice.put != nil {
+			return
+		}
+		delete(slice.account.out, id)
+		l.rest(slice.account)
+	}
+	r.array, l.records[id] = array, r
+}
+
 // hold adds an object that was put to the quarantine.
 func (l *ledger) hold(r *record, object reflect.Value, poison bool) {
 	if l.records[r.id] != r { // without identity, or from before the checks began
 		return
 	}
 	if poison {
-		if array := arrayOf(object); l.ofArray(array) == nil {
-			if id, named := identify(reflect.ValueOf(array)); named {
-				r.array, l.records[id] = array, r // a slice of it must not be put, either
-			}
-		}
+		l.holdArray(r, arrayOf(object))
 		r.changed, r.size = l.overwrite(object)
 	}
 	l.held = append(l.held, r)

@@ -64,6 +64,9 @@ func arrayOf(object reflect.Value) []byte {
 	if unread := buffer.Len(); unread > 0 && unread <= buffer.Cap() { // poison may have come over the length
 		return buffer.Bytes()
 	}
+	if buffer.Len() == 0 {
+		buffer.Reset() // else one that is full, and was read to its end, shows nothing of its array
+	}
 	return buffer.AvailableBuffer()
 }
 

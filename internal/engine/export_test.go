@@ -196,8 +196,8 @@ func (e *Engine) HurriedUntil() time.Duration { return time.Duration(e.hurried.L
 func (e *Engine) Unhurry()                    { e.hurried.Store(0) }
 func (e *Engine) Clock() time.Duration        { return time.Since(e.clock) }
 
-// Notified reports whether the engine counts the task that waits with w as one that goes on.
-func (w *Wakeup) Notified() bool { return w.state.Load() == notified }
+// Waking is how many tasks count as going on though their goroutines have not said so.
+func (e *Engine) Waking() int { return int(e.waking.Load()) }
 
 // Granted returns the tokens that have been granted and not used yet.
 func (e *Engine) Granted() int64 {

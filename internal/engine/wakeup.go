@@ -108,29 +108,48 @@ func (l *Wakeups) Notify() {
 // Looper is where a task waits, next to the goroutine that waits for the end of a Tally: it goes on when that
 // goroutine has ended what the Tally counts. The zero Looper has no such task.
 //
-// The task counts as going on only if the set is sealed, or if the goroutine that waits has been notified and has not
-// looked yet. Nothing else would tell the task that it goes on waiting, because one more has begun.
+// When all tasks have ended, the task that loops counts as going on at once. Another task may begin then, until the
+// set is sealed. So a goroutine that says that the task goes on also notifies the one that waits, which looks afterwards.
 type Looper struct{ wakeup atomic.Pointer[Wakeup] }
 
-// Wait says that the task waits from now on, with w.
-func (l *Looper) Wait(w *Wakeup, t *Tally) {
+// Join says that the task waits from now on, with w. If it reports true, the caller must notify the goroutine that
+// waits for the end.
+func (l *Looper) Join(w *Wakeup, t *Tally) (tell bool) {
 	l.wakeup.Store(w)
-	if t.Sealed() { // perhaps before its goroutine could see w
+	if sealed := t.Sealed(); sealed || t.Over() {
 		w.Notify()
+		return !sealed
 	}
+	return false
 }
 
-// Notify says that the task goes on. It is called before the goroutine that waits for the end of all tasks is notified,
-// and by that goroutine when it has sealed the set.
+// Notify says that the task goes on. It is called when the last task has ended, before the goroutine that waits for
+// that is notified, and by that goroutine when it has sealed the set.
 func (l *Looper) Notify() { l.wakeup.Load().Notify() }
 
-// Look is called by the goroutine that waits, after a Seal that has failed. It says that the task goes on waiting, and
-// reports whether all tasks have ended meanwhile, for another Seal.
+// Look is called by the goroutine that waits, after a Seal that has failed. It says that the task goes on waiting,
+// unless all tasks have ended meanwhile. Then it reports true, and another Seal must follow.
 func (l *Looper) Look(t *Tally) (over bool) {
 	w := l.wakeup.Load()
 	if w == nil {
 		return false
 	}
-	w.engine.WaitsOn(w)
+	if !t.Over() {
+		w.waitsFor(t)
+	}
 	return t.Over()
+}
+
+// waitsFor is WaitsOn, unless all tasks of t have ended.
+func (w *Wakeup) waitsFor(t *Tally) {
+	if w.state.Load() != notified {
+		return
+	}
+	e := w.engine
+	e.mu.Lock()
+	// It is what waking counts that matters, and only at the unlock. If another goroutine has notified w meanwhile, w counts twice.
+	if w.state.CompareAndSwap(notified, unnotified) && !(t.Over() && w.state.CompareAndSwap(unnotified, notified)) {
+		e.subside()
+	}
+	e.unlock()
 }

@@ -524,10 +524,9 @@ func (d *delivery) Record(ctx context.Context) (*backend.Record, error) {
 // are still there. So the message must be younger than the connection. In a cluster, another server may have started
 // again, and each has a clock of its own. So the message must also be younger than half a lease, and by more than a
 // second.
-//
-// The server may have read its clock at any time while it was asked. If that makes the difference, it is asked again:
-// a message that was put soon after the connection was made is not older because one answer was late.
 func (d *delivery) met(ctx context.Context) (bool, error) {
+	// The server may have read its clock at any time while it was asked. If that makes the difference, it is asked again: a message that was put
+	// soon after the connection was made is not older because one answer was late.
 	const mostAsked = 5
 	for range mostAsked {
 		var asked, now time.Time
@@ -542,8 +541,8 @@ func (d *delivery) met(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		oldest := now.Sub(d.meta.Timestamp) - asked.Sub(d.came) // when it came
-		youngest := oldest - time.Since(asked)
+		oldest := now.Sub(d.meta.Timestamp) - asked.Sub(d.came) // when it came, if the server read its clock at once
+		youngest := oldest - time.Since(asked)                  // if it read its clock just now
 		most := min(d.of.lease/2, d.of.lease-time.Second, d.of.of.conn.age(d.came))
 		if within := oldest < most; within || youngest >= most {
 			return !within || oldest < 0, nil // oldest < 0: the clock was set back
