@@ -158,7 +158,7 @@ func (g *Group) Go(task func(ctx context.Context) error) {
 }
 
 func (g *Group) give(task func(ctx context.Context) error) {
-	b, number := g.begin()
+	b, number := g.countIn()
 	g.add(b, number, memberJob(task, b, number))
 }
 
@@ -239,7 +239,7 @@ func (g *Group) TryGo(task func(ctx context.Context) error) bool {
 }
 
 func (g *Group) try(task func(ctx context.Context) error) bool {
-	b, index := g.begin()
+	b, index := g.countIn()
 	if b.cancelledAt(index) {
 		b.withdraw(index)
 		return false
@@ -407,10 +407,10 @@ func (g *Group) dismiss() {
 	g.mu.Unlock()
 }
 
-// begin counts a task into the batch that Wait has not ended. Until the task is
+// countIn counts a task into the batch that Wait has not ended. Until the task is
 // counted out again Wait does not end that batch; in particular, if the batch is
 // cancelled by then, Wait has not cancelled it.
-func (g *Group) begin() (b *batch, index int) {
+func (g *Group) countIn() (b *batch, index int) {
 	for {
 		b = g.current()
 		if index, ok := b.intake.Begin(); ok {

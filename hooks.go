@@ -240,7 +240,7 @@ func (c *core) rearm(s *slowWatch) {
 	s.round++
 	pool, watch, round := weak.Make(c), weak.Make(s), s.round
 	s.timer = time.AfterFunc(max(s.after, engine.ProbePause), func() {
-		if c, s := pool.Value(), watch.Value(); c != nil && s != nil && s.begin(round) {
+		if c, s := pool.Value(), watch.Value(); c != nil && s != nil && s.due(round) {
 			c.lookFor(s)
 		}
 	})
@@ -263,8 +263,8 @@ func (c *core) disarm(s *slowWatch) {
 	s.timer = nil
 }
 
-// begin begins a look, unless its timer was stopped too late.
-func (s *slowWatch) begin(round uint64) bool {
+// due begins a look, unless its timer was stopped too late.
+func (s *slowWatch) due(round uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.timer == nil || s.round != round {

@@ -340,20 +340,20 @@ func (s *recordShard) number(m *member) int {
 func (m *member) noteDirect(number int) (labels *profileLabels, done func()) {
 	d := &directRecord{member: m, number: number%math.MaxUint16 + 1, since: time.Now(), label: groupWorkers(1)}
 	r := m.batch.recorded()
-	apart(func() { r.shard().begin(r, d) })
+	apart(func() { r.shard().add(r, d) })
 	labels = d.label.labels(0)
 	labels.give()
-	return labels, func() { apart(func() { r.shard().end(r, d) }) }
+	return labels, func() { apart(func() { r.shard().remove(r, d) }) }
 }
 
-func (s *recordShard) begin(r *groupRecord, d *directRecord) {
+func (s *recordShard) add(r *groupRecord, d *directRecord) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.direct.Append(&d.link, d)
 	s.relist(r)
 }
 
-func (s *recordShard) end(r *groupRecord, d *directRecord) {
+func (s *recordShard) remove(r *groupRecord, d *directRecord) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.direct.Remove(&d.link)

@@ -56,7 +56,7 @@ func (r *Results[T]) Go(task func(ctx context.Context) (T, error)) {
 }
 
 func (r *Results[T]) give(task func(ctx context.Context) (T, error)) {
-	b, number := r.group.begin()
+	b, number := r.group.countIn()
 	s := r.of(b)
 	index := int(s.given.Add(1) - 1)
 	s.result(index).task = task
