@@ -83,7 +83,7 @@ func TestEveryPlantedBugIsFound(t *testing.T) {
 			"extra-uncounted", "permit-beyond-allowed", "repeats-never", "value-closed-late")),
 		Limit: 45 * time.Second,
 		Args:  []string{"-test.run=^Test(Known)?ProgramsEndAsOnPlainGoroutines$", "-programs.smaller=0s", "-programs.patience=3s"},
-		More:  [][]string{{"-programs.for=2s"}, {"-programs.for=20s"}},
+		More:  [][]string{{"-programs.for=2s"}, {"-programs.for=20s"}, {"-programs.for=40s"}},
 	}.Run)
 	t.Run("tests", plant.Proof{
 		Folder: plant.Library,
