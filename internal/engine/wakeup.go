@@ -148,7 +148,7 @@ func (w *Wakeup) waitsFor(t *Tally) {
 	e := w.engine
 	e.mu.Lock()
 	// It is what waking counts that matters, and only at the unlock. If another goroutine has notified w meanwhile, w counts twice.
-	if w.state.CompareAndSwap(notified, unnotified) && !(t.Over() && w.state.CompareAndSwap(unnotified, notified)) {
+	if w.state.CompareAndSwap(notified, unnotified) && (!t.Over() || !w.state.CompareAndSwap(unnotified, notified)) {
 		e.subside()
 	}
 	e.unlock()
