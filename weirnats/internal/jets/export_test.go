@@ -66,7 +66,11 @@ type lateStream struct {
 }
 
 func (s *lateStream) Info(ctx context.Context, opts ...jetstream.StreamInfoOpt) (*jetstream.StreamInfo, error) {
-	time.Sleep(s.by)
+	for began := time.Now(); time.Since(began) < s.by; { // the server is busy with other questions
+		if _, err := s.Stream.Info(ctx, opts...); err != nil {
+			return nil, err
+		}
+	}
 	s.by = 0
 	return s.Stream.Info(ctx, opts...)
 }
