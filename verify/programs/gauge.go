@@ -68,19 +68,27 @@ func (l *line) begins(by *actor, number int64) bool {
 	return before < number
 }
 
-// place is the place of a task on a pool. The task lends it from the first of its waits at
-// once to the end of the last. Outside there is none.
+// place is the place of a task on a pool. The task lends it from the first of its waits at once to the end of the last. Outside there is none.
 type place struct {
 	running *gauge
-	waits   atomic.Int64
+	mu      sync.Mutex // so that a second goroutine begins to wait only when the gauge knows that the first one does
+	waits   int
 	above   *place // on workers of a loop's own: that of the task with the loop, which lends it too, even while the task itself runs
 }
 
-func (p *place) pause() {
+func (p *place) pause()  { p.add(1) }
+func (p *place) resume() { p.add(-1) }
+
+// add counts one more wait, or one less.
+func (p *place) add(n int) {
 	for ; p != nil; p = p.above {
-		if p.waits.Add(1) == 1 {
+		p.mu.Lock()
+		if p.waits += n; n > 0 && p.waits == 1 {
 			p.running.leave()
+		} else if p.waits == 0 {
+			p.running.enter()
 		}
+		p.mu.Unlock()
 	}
 }
 
@@ -90,14 +98,6 @@ func (p *place) on(running *[]gauge, pool int) *place {
 		p = p.above
 	}
 	return p
-}
-
-func (p *place) resume() {
-	for ; p != nil; p = p.above {
-		if p.waits.Add(-1) == 0 {
-			p.running.enter()
-		}
-	}
 }
 
 // Excess is by how many limits are, or may be, exceeded.
