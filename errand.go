@@ -57,7 +57,7 @@ func (e *errand) submitInTask(ctx context.Context, t engine.Task, host task) (er
 		err = p.core.submitWanted(ctx, t, want, w)
 		switch {
 		case w.Stays && e.void():
-			p.core.engine.WaitsOn(w)
+			w.WaitsOn(nil)
 			e.outcome(w, nil, ctx.Done())
 		case kin && err == nil && e.void() && p.core.engine.Lingers(nil, &s.waiter, w):
 			s.until(e.done, ctx.Done())

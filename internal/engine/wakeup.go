@@ -33,13 +33,16 @@ func (w *Wakeup) Notify() {
 	}
 }
 
-// WaitsOn undoes a Notify, for a task that was notified and goes on waiting, for something else, with w.
-func (e *Engine) WaitsOn(w *Wakeup) {
+// WaitsOn undoes a Notify, for a task that was notified and goes on waiting with w: for something else, with nil, or for the tasks of t. If all
+// of these have ended, it undoes nothing.
+func (w *Wakeup) WaitsOn(t *Tally) {
 	if w.state.Load() != notified {
 		return
 	}
+	e := w.engine
 	e.mu.Lock()
-	if w.state.CompareAndSwap(notified, unnotified) {
+	// It is what waking counts that matters, and only at the unlock. If another goroutine has notified w meanwhile, w counts twice.
+	if w.state.CompareAndSwap(notified, unnotified) && (t == nil || !t.Over() || !w.state.CompareAndSwap(unnotified, notified)) {
 		e.subside()
 	}
 	e.unlock()
@@ -135,21 +138,7 @@ func (l *Looper) Look(t *Tally) (over bool) {
 		return false
 	}
 	if !t.Over() {
-		w.waitsFor(t)
+		w.WaitsOn(t)
 	}
 	return t.Over()
-}
-
-// waitsFor is WaitsOn, unless all tasks of t have ended.
-func (w *Wakeup) waitsFor(t *Tally) {
-	if w.state.Load() != notified {
-		return
-	}
-	e := w.engine
-	e.mu.Lock()
-	// It is what waking counts that matters, and only at the unlock. If another goroutine has notified w meanwhile, w counts twice.
-	if w.state.CompareAndSwap(notified, unnotified) && (!t.Over() || !w.state.CompareAndSwap(unnotified, notified)) {
-		e.subside()
-	}
-	e.unlock()
 }
