@@ -186,6 +186,12 @@ func Example_fromPondParts() {
 	go pool.Close()
 	pool.Close()
 
+	pool = weir.New(weir.Unbounded)
+	lane := pool.Lane(weir.Unbounded)
+	pool.Resize(weir.Unbounded)
+	fmt.Println(pool.Stats().Limit == weir.Unbounded, lane.Stats().Limit == weir.Unbounded)
+	pool.Close()
+
 	fetch := func(context.Context) (string, error) { return "a page", nil }
 	page, err := weir.Async(ctx, weir.Default(), fetch).Get(ctx)
 	fmt.Println(page, err)
@@ -194,6 +200,7 @@ func Example_fromPondParts() {
 	// true
 	// task 0: timeout
 	// stopped
+	// true true
 	// a page <nil>
 	// <nil>
 }

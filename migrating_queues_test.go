@@ -121,11 +121,29 @@ func Example_fromByHand() {
 	err = deliveries.Go(ctx, m)
 	deliveries.Close()
 	fmt.Println(err)
+
+	folders := map[string][]string{"/": {"/bin", "/usr"}, "/usr": {"/usr/lib"}}
+	g := weir.NewGroup(ctx, 8, weir.Queue(weir.Unbounded))
+	var visit func(folder string) error
+	visit = func(folder string) error {
+		for _, inner := range folders[folder] {
+			g.Go(func(context.Context) error { return visit(inner) })
+		}
+		fmt.Println(folder)
+		return nil
+	}
+	g.Go(func(context.Context) error { return visit("/") })
+	fmt.Println(g.Wait())
 	// Unordered output:
 	// accepted: true
 	// timeout
 	// in order
 	// <nil>
 	// to bee: timeout
+	// <nil>
+	// /
+	// /bin
+	// /usr
+	// /usr/lib
 	// <nil>
 }
