@@ -49,7 +49,10 @@ func (w *Worker) Watch() any {
 }
 
 // Number tells the workers of an engine apart. It is at least 1. Once there have been 65535 workers, numbers
-// are used again.
+// are used again. It is hidden from the race detector: a caller that lists groups need not know of the goroutine that has made w, and that the
+// caller is hidden does not hide this where nothing is inlined, as in a program that is built for a debugger.
+//
+//go:norace
 func (w *Worker) Number() int { return int(w.number) }
 
 // Base returns the worker of the topmost engine that runs w, which is a worker of e. That is w itself if e is no lane.
