@@ -204,6 +204,104 @@ func TestPromise08APauseDoesNotHoldACancelledNestedGroup(t *testing.T) {
 	}
 }
 
+// Wait of a cancelled group returns although the place of its task serves for something else for long: another goroutine of the task waits as well, or the
+// task has given the place up.
+func TestPromise08WhatElseHasThePlaceHoldsNoCancelledGroup(t *testing.T) {
+	const later = time.Second
+	type scene struct {
+		p      *weir.Pool
+		resize func(limit int)
+		long   func(context.Context) error // has the place of the task in the end
+		wait   func(before ...func())      // for a group with a task, or one that calls before, and then adds a task
+	}
+	for name, body := range map[string]func(ctx context.Context, s scene){
+		"a wait before it": func(ctx context.Context, s scene) {
+			var others sync.WaitGroup
+			g := s.p.Group(ctx)
+			g.Go(s.long)
+			others.Go(func() { check.OK(t, g.Wait()) })
+			time.Sleep(later)
+			s.wait()
+			others.Wait()
+		},
+		"a wait after it": func(ctx context.Context, s scene) {
+			var others sync.WaitGroup
+			s.resize(2)
+			begun := check.NewValve()
+			others.Go(func() { s.wait(begun.Hold) }) // whose first task has the other place, which is gone then
+			time.Sleep(later / 4)
+			g := s.p.Group(ctx)
+			g.Go(s.long)
+			others.Go(func() { check.OK(t, g.Wait()) })
+			time.Sleep(later / 4)
+			s.resize(1)
+			begun.Open()
+			others.Wait()
+		},
+		"a wait of a member with the context of the task": func(ctx context.Context, s scene) {
+			g := s.p.Group(ctx)
+			g.Go(func(context.Context) error {
+				s.wait()
+				return nil
+			})
+			check.OK(t, g.Wait())
+		},
+		"Blocking": func(ctx context.Context, s scene) {
+			check.OK(t, s.p.Go(context.Background(), s.long))
+			weir.Blocking(ctx, func() {
+				time.Sleep(later)
+				s.wait()
+			})
+		},
+	} {
+		for _, lane := range []bool{false, true} {
+			check.Bubble(t, fmt.Sprintf("%s, lane=%t", name, lane), func(t *testing.T) {
+				pool := weir.New(1)
+				defer pool.Close()
+				p, rest := pool, check.NewValve()
+				if lane {
+					p = pool.Lane(1)
+				}
+				resize := func(limit int) {
+					pool.Resize(limit)
+					p.Resize(limit)
+				}
+				var inner *weir.Group
+				var returned atomic.Bool
+				check.OK(t, p.Go(context.Background(), func(ctx context.Context) error {
+					body(ctx, scene{p, resize, rest.Member, func(before ...func()) {
+						inner = p.Group(ctx)
+						queued := func(context.Context) error {
+							t.Error("a queued subtask of a cancelled group started")
+							return nil
+						}
+						inner.Go(func(ctx context.Context) error {
+							for _, call := range before {
+								call()
+								inner.Go(queued)
+								return nil
+							}
+							return queued(ctx)
+						})
+						time.Sleep(later / 8) // a free worker begins it
+						check.Error(t, inner.Wait(), errBoom)
+						returned.Store(true)
+					}})
+					return nil
+				}))
+				time.Sleep(later * 3 / 2)
+				synctest.Wait()
+				check.Equal(t, "returned before the cancellation", returned.Load(), false)
+				inner.Cancel(errBoom)
+				synctest.Wait()
+				check.Equal(t, "returned after it", returned.Load(), true)
+				rest.Open()
+				hasItsPlaces(t, p, 1)
+			})
+		}
+	}
+}
+
 // A nested group that outlives its pool must say so: no worker would ever come to
 // its tasks.
 func TestANestedGroupReportsThatItsPoolIsClosed(t *testing.T) {

@@ -77,7 +77,7 @@ func (s *stay) wake(by *engine.Worker) bool {
 
 // wait blocks until wake is called, or done is closed, and then reports false. With a function cut it goes
 // on when done is closed, after a call of that. late provides done if a pause holds what the task
-// waits for.
+// waits for, or the task may have no place for it.
 func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func()) (woken bool) {
 	e, t := s.engine, s.task
 	if t.host != nil {
@@ -91,7 +91,7 @@ func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func(
 		return true
 	}
 	t.notifyAbove()
-	if s.waiter.Wait && done == nil && e.Held(s.want) {
+	if s.waiter.Wait && done == nil && e.Held(&s.waiter, s.want) {
 		done = late()
 	}
 	if done == nil { // the usual case; a select takes three times as much code

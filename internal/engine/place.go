@@ -31,6 +31,7 @@ type place struct {
 	part    *Subtasks          // of a task in GiveUp: the set of subtasks that it belongs to, or nil,
 	single  *Single            // and the Single by which tasks wait for it alone, or nil
 	lingers fifo.List[Waiter]  // goroutines of the task that may go on when it has a place: see unblocked
+	sole    *Waiter            // has the place to itself for a wait for a set of subtasks: see Waiter.apart; nil for none
 	waits   int32              // how many goroutines of the task wait
 	blocked int32              // how many goroutines of the task are in GiveUp
 	term    uint32             // how many tasks have ended on this worker while goroutines of them waited
@@ -516,7 +517,7 @@ func (e *Engine) forsake(w *Worker) {
 	if p.waits > 0 || p.without {
 		e.nowWaits(w, -1)
 	}
-	p.waits, p.blocked, p.without = 0, 0, false
+	p.waits, p.blocked, p.without, p.sole = 0, 0, false, nil
 	e.letReturn(w)
 }
 

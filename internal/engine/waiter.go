@@ -8,6 +8,9 @@ type Waiter struct {
 	Turn chan struct{} // of capacity 1: the waiting goroutine may go on when it has received
 	Wait bool          // a wait for a set of subtasks: the goroutine looks again if a pause keeps them from starting
 
+	// The task has no place to itself for the wait: see suspends. Under Engine.mu; only the goroutine that waits changes it.
+	apart bool
+
 	state     waiterState // under Engine.mu, as are the fields below
 	term      uint32
 	worker    *Worker
@@ -130,10 +133,21 @@ func (e *Engine) suspends(a *Waiter, w *Worker, want *Want) {
 	if a.Wait && want != nil && want.subtasks != nil {
 		want.subtasks.waiter = a
 	}
-	if e.hasTask(a, w) {
-		e.suspend(a.worker, want)
-	} else if want != nil {
-		e.await(want, nil)
+	if !e.hasTask(a, w) {
+		if a.apart = true; want != nil {
+			e.await(want, nil)
+		}
+		return
+	}
+	p := a.worker.place
+	e.suspend(a.worker, want)
+	// Where other goroutines of the task wait as well, or one is in GiveUp, the place may be lent to other work for long, or there is none to lend.
+	a.apart = p.waits > 1 || p.without
+	switch sole := p.sole; {
+	case !a.apart && a.Wait:
+		p.sole = a
+	case a.apart && sole != nil:
+		e.recall(sole, nil) // it looks again
 	}
 }
 
@@ -229,6 +243,9 @@ func (e *Engine) comesBack(a *Waiter, by *Worker) {
 		e.unawait(a.want)
 	}
 	if a.worker != nil && a.current() {
+		if a.worker.place.sole == a {
+			a.worker.place.sole = nil
+		}
 		e.resume(a.worker, by)
 	}
 	a.worker, a.want = nil, nil
@@ -600,9 +617,13 @@ func (w *Worker) lingering() *fifo.Link[Waiter] {
 	return w.place.lingers.First()
 }
 
-// Held reports whether w has open subtasks that no worker may start now, because the engine is paused. It
-// needs no lock: the caller waits already, so a later pause, or a task that comes in a pause, recalls it.
-func (e *Engine) Held(w *Want) bool {
+// Held reports whether w has open subtasks that no worker may start now, because the engine is paused, or may have some that wait for long, as the task
+// of a has no place to itself. It needs no lock: the caller, whose waiter a is, waits already, so a later pause, a task that comes in a pause, or another
+// goroutine of the task that waits recalls it.
+func (e *Engine) Held(a *Waiter, w *Want) bool {
+	if a.apart {
+		return true
+	}
 	if w.subtasks.open.Load() == 0 {
 		return false
 	}
