@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/64ed045f/weir"
 	"github.com/64ed045f/weir/internal/check"
@@ -422,4 +423,28 @@ func TestAGroupOfAKeyIsCollectedWithItsPool(t *testing.T) {
 			return false
 		}
 	})
+}
+
+func TestKeysLeaveNothingBehindAfterShutdown(t *testing.T) {
+	p := weir.New(1)
+	defer p.Close()
+	k := weir.NewKeyed[*[64]byte](p, 1)
+	over := make(chan struct{})
+	check.OK(t, p.Submit(func() { <-over }))
+	key := new([64]byte)
+	gone := weak.Make(key)
+	check.OK(t, k.Submit(key, func() {}))
+	for range 100 { // some lanes of keys that were in use are kept for others
+		check.OK(t, k.Submit(new([64]byte), func() {}))
+	}
+	key = nil
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	unrun, err := p.Shutdown(ctx)
+	check.Equal(t, "error", err != nil, true)
+	check.Equal(t, "tasks handed back", len(unrun), 101)
+	runtime.GC()
+	check.Equal(t, "the Keyed refers to the key", gone.Value() != nil, false)
+	close(over)
+	runtime.KeepAlive(k)
 }

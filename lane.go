@@ -146,6 +146,7 @@ func (c *core) takeBackLanes(ctx context.Context, err error) (unrun, tells []fun
 	}
 	for l := range c.lanes() {
 		more, tell, failure := l.takeBack(ctx)
+		l.base().engine.Emptied()
 		unrun = append(unrun, more...)
 		tells = append(tells, tell...)
 		if failure, ok := failure.(*ShutdownError); ok { //nolint:errorlint // it is that itself

@@ -59,12 +59,21 @@ func (e *Engine) Resize(n int) {
 		e.permits.allow(min(n, maxAllowed))
 	}
 	e.spare = e.lent
-	if excess := e.excess(); excess > 0 {
-		e.quitIdle(min(excess, len(e.idle)))
+	for excess := e.idleExcess(); excess > 0; excess = e.idleExcess() {
+		e.quitIdle(min(excess, quitsAtOnce))
+		if excess <= quitsAtOnce {
+			break
+		}
+		e.regateLanes()
+		e.unlock()
+		e.mu.Lock()
 	}
 	e.regateLanes()
 	e.unlock()
 }
+
+// idleExcess is how many idle workers exceed the limit.
+func (e *Engine) idleExcess() int { return min(e.excess(), len(e.idle)) }
 
 // Pause stops workers from taking tasks, until Resume or Close. It reports whether it did so: a closed engine
 // does not pause.

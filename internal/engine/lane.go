@@ -110,7 +110,9 @@ func (b *lanes) note(e *Engine) {
 			}
 			return gone
 		})
-		b.alive = len(b.all)
+		if b.alive = len(b.all); cap(b.all) > 64 && b.alive < cap(b.all)/8 {
+			b.all = slices.Clone(b.all) // a crowd of lanes has gone
+		}
 	}
 	b.all = append(b.all, member{weak.Make(e), e.lane.bid.class.priority})
 }
@@ -593,6 +595,13 @@ func (e *Engine) SetShare(n int) {
 // HasWorkers reports whether a worker has a permit, or is about to have one. It needs no lock.
 func (e *Engine) HasWorkers() bool { return e.permits.active() > 0 }
 
+// Emptied makes a lane rest whose tasks have been taken away, if it has no worker that would.
+func (e *Engine) Emptied() {
+	if e.lane.rested != nil && !e.HasWorkers() {
+		e.lane.rested()
+	}
+}
+
 // IsAtRest reports whether there is no task, no worker and no waiting submitter.
 func (e *Engine) IsAtRest() bool {
 	e.mu.Lock()
@@ -610,5 +619,10 @@ func (e *Engine) hold() {
 	p.held[e] = struct{}{}
 }
 
-// letGo undoes hold.
-func (e *Engine) letGo() { delete(e.lane.parent.lanes.held, e) }
+// letGo undoes hold. A map keeps its room for as many lanes as were ever held at once.
+func (e *Engine) letGo() {
+	p := e.lane.parent.lanes
+	if delete(p.held, e); len(p.held) == 0 {
+		p.held = nil
+	}
+}

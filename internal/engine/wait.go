@@ -8,6 +8,10 @@ import (
 // never is a position that no task reaches.
 const never = 1<<64 - 1
 
+// endsAtOnce is how many callers of Wait are woken in one hold of the lock, some 50 µs. The last of them wakes the next:
+// a million of them at once would hold all other calls up for a second.
+const endsAtOnce = 64
+
 // wait is one call of Wait: it lasts until every task before position at has finished.
 //
 // First all those tasks must have been taken from the queue. Engine.waitAt keeps workers from taking more
@@ -33,6 +37,7 @@ type wait struct {
 	givenUp bool          // its caller has given up waiting
 	ended   bool          // all those tasks have finished
 	parked  bool          // the caller receives from over
+	wakes   bool          // the caller wakes the next ones: see endsAtOnce
 	over    chan struct{} // of capacity 1; made when a caller first parks here
 }
 
@@ -68,10 +73,17 @@ func (e *Engine) Wait(done <-chan struct{}) bool {
 			received = false
 		}
 	}
+	if received && !w.wakes { // many others may have been woken: they do not stand in line for the lock
+		if e.mu.mutex().TryLock() {
+			e.keepWait(w)
+			e.mu.Unlock()
+		}
+		return true
+	}
 	e.mu.Lock()
 	if received {
 		e.keepWait(w)
-		e.mu.Unlock()
+		e.unlock()
 		return true
 	}
 	ended := w.ended
@@ -157,10 +169,13 @@ func (e *Engine) checkWaits() (room bool) {
 	if e.waitAt.Load() != at {
 		e.waitAt.Store(at)
 	}
-	over := 0
-	for _, told := e.lateTasks(); over < e.asking && e.waits[over].pending == 0 && e.waits[over].late <= told; {
+	over, woken := 0, 0
+	for _, told := e.lateTasks(); over < e.asking && woken < endsAtOnce && e.waits[over].pending == 0 && e.waits[over].late <= told; {
 		w := e.waits[over]
-		w.ended = true
+		if !w.givenUp {
+			woken++
+		}
+		w.ended, w.wakes = true, woken == endsAtOnce
 		if w.parked {
 			w.over <- struct{}{}
 		}

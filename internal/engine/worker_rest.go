@@ -236,8 +236,11 @@ func (e *Engine) arm(w *Worker) {
 	}
 }
 
+// quitsAtOnce is how many idle workers an engine that goes on ends in one hold of the lock, which takes some 0.5 ms.
+const quitsAtOnce = 1024
+
 // expire ends the workers whose idle time is over. They are at the bottom of the stack of idle workers, since
-// the engine wakes the newest first.
+// the engine wakes the newest first. If they are many, the timer is due again at once.
 func (e *Engine) expire() {
 	e.mu.Lock()
 	if !e.armed { // the timer was stopped too late
@@ -247,7 +250,7 @@ func (e *Engine) expire() {
 	now := time.Since(e.clock)
 	e.refreshMeter(now)
 	n := 0
-	for n < len(e.idle) && now-e.idle[n].since >= e.IdleTimeout {
+	for n < min(len(e.idle), quitsAtOnce) && now-e.idle[n].since >= e.IdleTimeout {
 		n++
 	}
 	e.quitIdle(n)
