@@ -298,6 +298,9 @@
 //   - the members of a group wait for a signal which their owner sends after Wait, or after a
 //     Go that finds no room: such a Go returns when a member has ended, or a place is free.
 //
+// Two settings of GODEBUG for old programs change what is promised: with panicnil=1 a panic with the
+// value nil counts as [runtime.Goexit], and with asynctimerchan=1 a batch of package par may come too early.
+//
 // The zero values of Pool, FuncPool, FuncContext, Stateful, Keyed, Once, Group, Results, Future, Timer,
 // Retrier and RateLimit are not usable.
 package weir

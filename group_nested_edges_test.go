@@ -210,6 +210,7 @@ func TestPromise08WhatElseHasThePlaceHoldsNoCancelledGroup(t *testing.T) {
 	const later = time.Second
 	type scene struct {
 		p      *weir.Pool
+		pool   *weir.Pool // p, or that of which it is a lane
 		resize func(limit int)
 		long   func(context.Context) error // has the place of the task in the end
 		wait   func(before ...func())      // for a group with a task, or one that calls before, and then adds a task
@@ -246,6 +247,14 @@ func TestPromise08WhatElseHasThePlaceHoldsNoCancelledGroup(t *testing.T) {
 			})
 			check.OK(t, g.Wait())
 		},
+		"a return from Blocking before it": func(ctx context.Context, s scene) {
+			var others sync.WaitGroup
+			check.OK(t, s.pool.Go(context.Background(), s.long))
+			others.Go(func() { weir.Blocking(ctx, func() { time.Sleep(later / 2) }) })
+			time.Sleep(later)
+			s.wait()
+			others.Wait()
+		},
 		"Blocking": func(ctx context.Context, s scene) {
 			check.OK(t, s.p.Go(context.Background(), s.long))
 			weir.Blocking(ctx, func() {
@@ -269,7 +278,7 @@ func TestPromise08WhatElseHasThePlaceHoldsNoCancelledGroup(t *testing.T) {
 				var inner *weir.Group
 				var returned atomic.Bool
 				check.OK(t, p.Go(context.Background(), func(ctx context.Context) error {
-					body(ctx, scene{p, resize, rest.Member, func(before ...func()) {
+					body(ctx, scene{p, pool, resize, rest.Member, func(before ...func()) {
 						inner = p.Group(ctx)
 						queued := func(context.Context) error {
 							t.Error("a queued subtask of a cancelled group started")

@@ -41,9 +41,10 @@ func LogSlow(d time.Duration) Option {
 
 // OnFull sets a function that is called when a submitter finds the pool full, before the submitter waits or
 // is refused. It is called at most once a second, and never twice at the same time. The pool calls handle on
-// a new goroutine, and the submitter waits for it. What the submitter did before, and the previous call,
-// synchronize before the call; nothing synchronizes after it, so what handle writes needs a lock or an
-// atomic. A panic of handle is logged, also with [CrashOnPanic].
+// a new goroutine, and the submitter waits for it: so handle must not wait for the submitter's group, which
+// counts the task already. What the submitter did before, and the previous call, synchronize before the call;
+// nothing synchronizes after it, so what handle writes needs a lock or an atomic. A panic of handle is
+// logged, also with [CrashOnPanic].
 func OnFull(handle func(Stats)) Option {
 	must(handle != nil, "handler of a full pool must not be nil", "nil")
 	return handlerOption(func(h *handlers) { h.onFull = handle })

@@ -431,13 +431,15 @@ func TestKeysLeaveNothingBehindAfterShutdown(t *testing.T) {
 	k := weir.NewKeyed[*[64]byte](p, 1)
 	over := make(chan struct{})
 	check.OK(t, p.Submit(func() { <-over }))
-	key := new([64]byte)
-	gone := weak.Make(key)
-	check.OK(t, k.Submit(key, func() {}))
-	for range 100 { // some lanes of keys that were in use are kept for others
-		check.OK(t, k.Submit(new([64]byte), func() {}))
+	submit := func() weak.Pointer[[64]byte] {
+		key := new([64]byte)
+		check.OK(t, k.Submit(key, func() {}))
+		return weak.Make(key)
 	}
-	key = nil
+	gone := submit()
+	for range 100 { // some lanes of keys that were in use are kept for others
+		submit()
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	unrun, err := p.Shutdown(ctx)

@@ -1,0 +1,190 @@
+package weir_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/64ed045f/weir"
+	"github.com/64ed045f/weir/internal/check"
+	"github.com/64ed045f/weir/par"
+)
+
+// Goroutines of a few tasks wait in all ways, side by side, one within the other, and in Blocking, on a pool and its lanes, whose places others
+// have for long. All functions that are called end with their context. So each wait must end as soon as its context does.
+func TestPromise08WaitsOfDrawnTasksEndWithTheirContexts(t *testing.T) {
+	for seed := range uint64(check.Size(500, 2000, 20_000)) {
+		synctest.Test(t, func(t *testing.T) { drawWaits(t, seed).run() })
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+// drawnWaits are tasks that wait. What they do is drawn while they run: in a bubble, on one pool, mostly in the same order each time.
+type drawnWaits struct {
+	t     *testing.T
+	mu    sync.Mutex
+	rand  *rand.Rand
+	pools []*weir.Pool // a pool and lanes of it
+}
+
+func drawWaits(t *testing.T, seed uint64) *drawnWaits {
+	d := &drawnWaits{t: t, rand: rand.New(rand.NewPCG(seed, 8))}
+	d.pools = []*weir.Pool{weir.New(1 + d.n(2))}
+	for range d.n(4) {
+		d.pools = append(d.pools, d.pool().Lane(1+d.n(2)))
+	}
+	return d
+}
+
+// n returns a number below most.
+func (d *drawnWaits) n(most int) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.rand.IntN(most)
+}
+
+func (d *drawnWaits) pool() *weir.Pool                      { return d.pools[d.n(len(d.pools))] }
+func (d *drawnWaits) upTo(most time.Duration) time.Duration { return time.Duration(d.n(int(most))) }
+
+func (d *drawnWaits) run() {
+	const begin = 50 * time.Millisecond
+	bg := context.Background()
+	var outside sync.WaitGroup
+	at := func(do func(p *weir.Pool)) {
+		p, when := d.pool(), d.upTo(begin)
+		outside.Go(func() {
+			time.Sleep(when)
+			do(p)
+		})
+	}
+	for range d.n(4) {
+		at(func(p *weir.Pool) { check.OK(d.t, p.Submit(func() { time.Sleep(20 * begin) })) })
+	}
+	if d.n(3) == 0 {
+		at(func(p *weir.Pool) { p.Resize(1 + d.n(2)) })
+	}
+	if d.n(4) == 0 {
+		at(func(p *weir.Pool) {
+			p.Pause()
+			time.Sleep(d.upTo(10 * begin))
+			p.Resume()
+		})
+	}
+	for range 1 + d.n(2) {
+		check.OK(d.t, d.pool().Go(bg, func(ctx context.Context) error {
+			var all sync.WaitGroup
+			for range 1 + d.n(3) {
+				all.Go(func() { d.acts(ctx) })
+			}
+			all.Wait()
+			return nil
+		}))
+	}
+	outside.Wait()
+	d.pools[0].Close()
+}
+
+// acts is what a goroutine of a task does.
+func (d *drawnWaits) acts(ctx context.Context) {
+	const rest = 30 * time.Millisecond
+	for range 1 + d.n(3) {
+		switch d.n(4) {
+		case 0:
+			time.Sleep(d.upTo(rest))
+		case 1:
+			weir.Blocking(ctx, func() {
+				time.Sleep(d.upTo(rest))
+				if d.n(2) == 0 {
+					d.wait(ctx, 1)
+				}
+				time.Sleep(d.upTo(rest))
+			})
+		default:
+			d.wait(ctx, 2)
+		}
+	}
+}
+
+// wait waits for up to four calls, until a deadline or, with deep, until calls have waited in turn, so many of them one within the other.
+func (d *drawnWaits) wait(ctx context.Context, deep int) {
+	due := time.Now().Add(1 + d.upTo(100*time.Millisecond))
+	if above, ok := ctx.Deadline(); ok && above.Before(due) {
+		due = above
+	}
+	c, cancel := context.WithDeadline(ctx, due)
+	defer cancel()
+	p, calls := d.pool(), make([]int, 1+d.n(4))
+	value := func(ctx context.Context) (int, error) { return 0, d.call(ctx, deep) }
+	item := func(ctx context.Context, _ int) (int, error) { return value(ctx) }
+	all := func(g *weir.Group) {
+		for range calls {
+			g.Go(func(ctx context.Context) error {
+				if d.n(4) == 0 {
+					g.TryGo(func(ctx context.Context) error { return d.call(ctx, deep) })
+				}
+				return d.call(ctx, deep)
+			})
+		}
+		_ = g.Wait()
+	}
+	ways := []struct {
+		name string
+		wait func()
+	}{
+		{"a group", func() { all(p.Group(c)) }},
+		{"a group that is cancelled", func() {
+			g := p.Group(ctx)
+			time.AfterFunc(time.Until(due), func() { g.Cancel(errBoom) })
+			all(g)
+		}},
+		{"a group with a limit", func() { all(p.Group(c, weir.Limit(1+d.n(2)))) }},
+		{"a group with workers of its own", func() { all(weir.NewGroup(c, 1+d.n(3))) }},
+		{"results", func() {
+			r := weir.NewResults[int](p.Group(c))
+			for range calls {
+				r.Go(value)
+			}
+			for _, err := range r.Ordered() {
+				_ = err
+			}
+		}},
+		{"a loop", func() {
+			_ = par.Each(c, calls, func(ctx context.Context, _ int) error { return d.call(ctx, deep) }, par.On(p))
+		}},
+		{"a stream", func() {
+			for _, err := range par.Stream(c, calls, item, par.On(p)) {
+				_ = err
+			}
+		}},
+		{"a future", func() { _, _ = weir.Async(c, p, value).Get(c) }},
+		{"a call that others may share", func() { _, _ = weir.NewOnce[int, int](p).Do(c, 0, value) }},
+		{"hedged calls", func() { _, _ = weir.Hedge(c, p, time.Millisecond, value, value) }},
+	}
+	way := ways[d.n(len(ways))]
+	way.wait()
+	if late := time.Since(due); late > 0 {
+		d.t.Errorf("%s ends %v late", way.name, late)
+	}
+}
+
+// call is what those that are waited for do until their context ends.
+func (d *drawnWaits) call(ctx context.Context, deep int) error {
+	if deep > 0 && d.n(3) == 0 {
+		var all sync.WaitGroup
+		for range 1 + d.n(2) {
+			all.Go(func() { d.wait(ctx, deep-1) })
+		}
+		all.Wait()
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(d.upTo(50 * time.Millisecond)):
+	}
+	return nil
+}
