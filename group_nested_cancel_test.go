@@ -16,30 +16,36 @@ import (
 // Goroutines of a few tasks wait in all ways, side by side, one within the other, and in Blocking, on a pool and its lanes, whose places others
 // have for long. All functions that are called end with their context. So each wait must end as soon as its context does.
 func TestPromise08WaitsOfDrawnTasksEndWithTheirContexts(t *testing.T) {
-	for seed := range uint64(check.Size(500, 2000, 20_000)) {
+	const rare = 6919 // was drawn once, and finds what few others do, in every second run
+	for i := range check.Size(500, 2000, 20_000) {
+		seed := uint64(max(rare, rare-20+i))
 		synctest.Test(t, func(t *testing.T) { drawWaits(t, seed).run() })
-		if t.Failed() {
-			t.Fatalf("seed %d", seed)
-		}
 	}
 }
 
 // drawnWaits are tasks that wait. What they do is drawn while they run: in a bubble, on one pool, mostly in the same order each time.
 type drawnWaits struct {
 	t     *testing.T
+	seed  uint64
 	mu    sync.Mutex
 	rand  *rand.Rand
 	pools []*weir.Pool // a pool and lanes of it
+	keyed *weir.Keyed[int]
+	other *weir.Pool
 }
 
 func drawWaits(t *testing.T, seed uint64) *drawnWaits {
-	d := &drawnWaits{t: t, rand: rand.New(rand.NewPCG(seed, 8))}
-	d.pools = []*weir.Pool{weir.New(1 + d.n(2))}
+	d := &drawnWaits{t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 8))}
+	d.pools = []*weir.Pool{weir.New(1+d.n(2), d.queue())}
 	for range d.n(4) {
-		d.pools = append(d.pools, d.pool().Lane(1+d.n(2)))
+		d.pools = append(d.pools, d.pool().Lane(1+d.n(2), d.queue()))
 	}
+	d.keyed = weir.NewKeyed[int](d.pool(), 1+d.n(2))
+	d.other = weir.New(1)
 	return d
 }
+
+func (d *drawnWaits) queue() weir.Option { return weir.Queue(d.n(2) * d.n(100)) }
 
 // n returns a number below most.
 func (d *drawnWaits) n(most int) int {
@@ -75,6 +81,10 @@ func (d *drawnWaits) run() {
 			p.Resume()
 		})
 	}
+	for range d.n(3) {
+		at(func(*weir.Pool) { d.acts(bg) })
+	}
+	check.OK(d.t, d.other.Submit(func() { time.Sleep(begin) }))
 	for range 1 + d.n(2) {
 		check.OK(d.t, d.pool().Go(bg, func(ctx context.Context) error {
 			var all sync.WaitGroup
@@ -87,6 +97,7 @@ func (d *drawnWaits) run() {
 	}
 	outside.Wait()
 	d.pools[0].Close()
+	d.other.Close()
 }
 
 // acts is what a goroutine of a task does.
@@ -163,12 +174,16 @@ func (d *drawnWaits) wait(ctx context.Context, deep int) {
 		}},
 		{"a future", func() { _, _ = weir.Async(c, p, value).Get(c) }},
 		{"a call that others may share", func() { _, _ = weir.NewOnce[int, int](p).Do(c, 0, value) }},
+		{"a visit", func() { _ = p.Do(c, func(ctx context.Context) error { return d.call(ctx, deep) }) }},
+		{"room", func() { _ = p.SubmitContext(c, nothing) }},
+		{"a pool", func() { _ = d.other.WaitContext(c) }},
+		{"a key's group", func() { all(d.keyed.Group(c, d.n(2))) }},
 		{"hedged calls", func() { _, _ = weir.Hedge(c, p, time.Millisecond, value, value) }},
 	}
 	way := ways[d.n(len(ways))]
 	way.wait()
 	if late := time.Since(due); late > 0 {
-		d.t.Errorf("%s ends %v late", way.name, late)
+		d.t.Errorf("%s ends %v late, with seed %d", way.name, late, d.seed)
 	}
 }
 

@@ -141,9 +141,9 @@ func (e *Engine) suspends(a *Waiter, w *Worker, want *Want) {
 	}
 	p := a.worker.place
 	e.suspend(a.worker, want)
-	// Where other goroutines of the task wait as well, or one is in GiveUp, or comes back from that, the place may be lent to other work for long, or
-	// there is none to lend.
-	a.apart = p.waits > 1 || p.without || a.worker.isSplit()
+	a.apart = p.waits > 1 || // other goroutines of the task wait as well: the place may be lent to other work for long
+		p.without || // one is in GiveUp
+		p.lacking // a place further up is lent to other work, or given up
 	switch sole := p.sole; {
 	case !a.apart && a.Wait:
 		p.sole = a
