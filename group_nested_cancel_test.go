@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +15,7 @@ import (
 )
 
 // Goroutines of a few tasks wait in all ways, side by side, one within the other, and in Blocking, on a pool and its lanes, whose places others
-// have for long. All functions that are called end with their context. So each wait must end as soon as its context does.
+// have for long. All functions that are called end with their context. So each wait must end as soon as its context or its last call does.
 func TestPromise08WaitsOfDrawnTasksEndWithTheirContexts(t *testing.T) {
 	const rare = 6919 // was drawn once, and finds what few others do, in every second run
 	for i := range check.Size(500, 2000, 20_000) {
@@ -86,7 +87,9 @@ func (d *drawnWaits) run() {
 	}
 	check.OK(d.t, d.other.Submit(func() { time.Sleep(begin) }))
 	for range 1 + d.n(2) {
+		outside.Add(1) // the pool is not closed before
 		check.OK(d.t, d.pool().Go(bg, func(ctx context.Context) error {
+			defer outside.Done()
 			var all sync.WaitGroup
 			for range 1 + d.n(3) {
 				all.Go(func() { d.acts(ctx) })
@@ -130,15 +133,21 @@ func (d *drawnWaits) wait(ctx context.Context, deep int) {
 	c, cancel := context.WithDeadline(ctx, due)
 	defer cancel()
 	p, calls := d.pool(), make([]int, 1+d.n(4))
-	value := func(ctx context.Context) (int, error) { return 0, d.call(ctx, deep) }
+	var ended atomic.Int64 // when the last call has
+	call := func(ctx context.Context) error {
+		defer func() { ended.Store(time.Now().UnixNano()) }()
+		d.call(ctx, deep)
+		return nil
+	}
+	value := func(ctx context.Context) (int, error) { return 0, call(ctx) }
 	item := func(ctx context.Context, _ int) (int, error) { return value(ctx) }
 	all := func(g *weir.Group) {
 		for range calls {
 			g.Go(func(ctx context.Context) error {
 				if d.n(4) == 0 {
-					g.TryGo(func(ctx context.Context) error { return d.call(ctx, deep) })
+					g.TryGo(call)
 				}
-				return d.call(ctx, deep)
+				return call(ctx)
 			})
 		}
 		_ = g.Wait()
@@ -165,7 +174,7 @@ func (d *drawnWaits) wait(ctx context.Context, deep int) {
 			}
 		}},
 		{"a loop", func() {
-			_ = par.Each(c, calls, func(ctx context.Context, _ int) error { return d.call(ctx, deep) }, par.On(p))
+			_ = par.Each(c, calls, func(ctx context.Context, _ int) error { return call(ctx) }, par.On(p))
 		}},
 		{"a stream", func() {
 			for _, err := range par.Stream(c, calls, item, par.On(p)) {
@@ -174,7 +183,7 @@ func (d *drawnWaits) wait(ctx context.Context, deep int) {
 		}},
 		{"a future", func() { _, _ = weir.Async(c, p, value).Get(c) }},
 		{"a call that others may share", func() { _, _ = weir.NewOnce[int, int](p).Do(c, 0, value) }},
-		{"a visit", func() { _ = p.Do(c, func(ctx context.Context) error { return d.call(ctx, deep) }) }},
+		{"a visit", func() { _ = p.Do(c, call) }},
 		{"room", func() { _ = p.SubmitContext(c, nothing) }},
 		{"a pool", func() { _ = d.other.WaitContext(c) }},
 		{"a key's group", func() { all(d.keyed.Group(c, d.n(2))) }},
@@ -182,24 +191,27 @@ func (d *drawnWaits) wait(ctx context.Context, deep int) {
 	}
 	way := ways[d.n(len(ways))]
 	way.wait()
-	if late := time.Since(due); late > 0 {
-		d.t.Errorf("%s ends %v late, with seed %d", way.name, late, d.seed)
+	now := time.Now()
+	if now.After(due) {
+		d.t.Errorf("%s ends %v after its context, with seed %d", way.name, now.Sub(due), d.seed)
+	}
+	if last := ended.Load(); last > 0 && last < now.UnixNano() && now.Before(due) && ctx.Err() == nil {
+		d.t.Errorf("%s ends %v after its last call, with seed %d", way.name, now.Sub(time.Unix(0, last)), d.seed)
 	}
 }
 
 // call is what those that are waited for do until their context ends.
-func (d *drawnWaits) call(ctx context.Context, deep int) error {
+func (d *drawnWaits) call(ctx context.Context, deep int) {
 	if deep > 0 && d.n(3) == 0 {
 		var all sync.WaitGroup
 		for range 1 + d.n(2) {
 			all.Go(func() { d.wait(ctx, deep-1) })
 		}
 		all.Wait()
-		return nil
+		return
 	}
 	select {
 	case <-ctx.Done():
 	case <-time.After(d.upTo(50 * time.Millisecond)):
 	}
-	return nil
 }
