@@ -204,25 +204,101 @@ func TestPromise08APauseDoesNotHoldACancelledNestedGroup(t *testing.T) {
 	}
 }
 
+// So it does where the place of the task is lent to another one, which has come back from Blocking while all tasks waited.
+func TestPromise08AStrangerInAPauseHoldsNoCancelledNestedGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, q, rest := weir.New(2), weir.New(1), check.NewValve()
+		check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+			weir.Blocking(ctx, func() { time.Sleep(2 * time.Second) })
+			rest.Hold()
+			return nil
+		}))
+		var g *weir.Group
+		returned := check.NewValve()
+		check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+			g = p.Group(ctx)
+			g.Go(func(ctx context.Context) error {
+				return q.Do(ctx, func(ctx context.Context) error {
+					<-ctx.Done()
+					return nil
+				})
+			})
+			time.Sleep(time.Second)
+			check.Error(t, g.Wait(), errBoom)
+			returned.Open()
+			return nil
+		}))
+		time.Sleep(3 * time.Second)
+		p.Pause()
+		synctest.Wait()
+		g.Go(func(context.Context) error {
+			t.Error("a subtask started in a pause")
+			return nil
+		})
+		synctest.Wait()
+		g.Cancel(errBoom)
+		returned.Hold() // for ever, unless the group is over
+		rest.Open()
+		p.Resume()
+		p.Close()
+		q.Close()
+	})
+}
+
+// A goroutine that a task has left behind waits for a group of it, which is cancelled as the task ends. What has the task's place then, and that of the
+// member, does not come to the other members for long: those of an older group go first.
+func TestPromise08TheEndOfATaskEndsTheWaitThatItLeavesBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, rest, returned := weir.New(2), check.NewValve(), check.NewValve()
+		check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+			time.Sleep(time.Second)
+			older := p.Group(ctx)
+			for range 4 {
+				older.Go(rest.Member)
+			}
+			return older.Wait()
+		}))
+		check.OK(t, p.Go(t.Context(), func(ctx context.Context) error {
+			time.Sleep(2 * time.Second)
+			g := p.Group(ctx)
+			for range 3 {
+				g.Go(func(ctx context.Context) error {
+					<-ctx.Done()
+					return nil
+				})
+			}
+			go func() {
+				check.Error(t, g.Wait(), context.Canceled)
+				returned.Open()
+			}()
+			time.Sleep(time.Second)
+			return nil
+		}))
+		returned.Hold() // for ever, unless the group is over
+		rest.Open()
+		p.Close()
+	})
+}
+
 // Wait of a cancelled group returns although the place of its task serves for something else for long: another goroutine of the task waits as well, or the
 // task has given the place up.
 func TestPromise08WhatElseHasThePlaceHoldsNoCancelledGroup(t *testing.T) {
 	const later = time.Second
 	type scene struct {
-		p      *weir.Pool
-		pool   *weir.Pool // p, or that of which it is a lane
+		on     *weir.Pool // of the task
+		top    *weir.Pool // the same, or that of which it is a lane
 		resize func(limit int)
 		long   func(context.Context) error // has the place of the task in the end
-		wait   func(before ...func())      // for a group with a task, or one that calls before, and then adds a task
+		wait   func(before func())         // for a group with a task, or one that calls before, and then adds a task
 	}
 	for name, body := range map[string]func(ctx context.Context, s scene){
 		"a wait before it": func(ctx context.Context, s scene) {
 			var others sync.WaitGroup
-			g := s.p.Group(ctx)
+			g := s.on.Group(ctx)
 			g.Go(s.long)
 			others.Go(func() { check.OK(t, g.Wait()) })
 			time.Sleep(later)
-			s.wait()
+			s.wait(nil)
 			others.Wait()
 		},
 		"a wait after it": func(ctx context.Context, s scene) {
@@ -231,7 +307,7 @@ func TestPromise08WhatElseHasThePlaceHoldsNoCancelledGroup(t *testing.T) {
 			begun := check.NewValve()
 			others.Go(func() { s.wait(begun.Hold) }) // whose first task has the other place, which is gone then
 			time.Sleep(later / 4)
-			g := s.p.Group(ctx)
+			g := s.on.Group(ctx)
 			g.Go(s.long)
 			others.Go(func() { check.OK(t, g.Wait()) })
 			time.Sleep(later / 4)
@@ -240,26 +316,26 @@ func TestPromise08WhatElseHasThePlaceHoldsNoCancelledGroup(t *testing.T) {
 			others.Wait()
 		},
 		"a wait of a member with the context of the task": func(ctx context.Context, s scene) {
-			g := s.p.Group(ctx)
+			g := s.on.Group(ctx)
 			g.Go(func(context.Context) error {
-				s.wait()
+				s.wait(nil)
 				return nil
 			})
 			check.OK(t, g.Wait())
 		},
 		"a return from Blocking before it": func(ctx context.Context, s scene) {
 			var others sync.WaitGroup
-			check.OK(t, s.pool.Go(context.Background(), s.long))
+			check.OK(t, s.top.Go(context.Background(), s.long))
 			others.Go(func() { weir.Blocking(ctx, func() { time.Sleep(later / 2) }) })
 			time.Sleep(later)
-			s.wait()
+			s.wait(nil)
 			others.Wait()
 		},
 		"Blocking": func(ctx context.Context, s scene) {
-			check.OK(t, s.p.Go(context.Background(), s.long))
+			check.OK(t, s.on.Go(context.Background(), s.long))
 			weir.Blocking(ctx, func() {
 				time.Sleep(later)
-				s.wait()
+				s.wait(nil)
 			})
 		},
 	} {
@@ -278,19 +354,19 @@ func TestPromise08WhatElseHasThePlaceHoldsNoCancelledGroup(t *testing.T) {
 				var inner *weir.Group
 				var returned atomic.Bool
 				check.OK(t, p.Go(context.Background(), func(ctx context.Context) error {
-					body(ctx, scene{p, pool, resize, rest.Member, func(before ...func()) {
+					body(ctx, scene{p, pool, resize, rest.Member, func(before func()) {
 						inner = p.Group(ctx)
 						queued := func(context.Context) error {
 							t.Error("a queued subtask of a cancelled group started")
 							return nil
 						}
 						inner.Go(func(ctx context.Context) error {
-							for _, call := range before {
-								call()
-								inner.Go(queued)
-								return nil
+							if before == nil {
+								return queued(ctx)
 							}
-							return queued(ctx)
+							before()
+							inner.Go(queued)
+							return nil
 						})
 						time.Sleep(later / 8) // a free worker begins it
 						check.Error(t, inner.Wait(), errBoom)

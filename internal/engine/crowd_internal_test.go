@@ -56,6 +56,20 @@ func TestOneHoldOfTheLockEndsFewWorkers(t *testing.T) {
 	})
 }
 
+// Resize ends all idle workers beyond the limit, few in each hold of the lock.
+func TestResizeEndsManyIdleWorkers(t *testing.T) {
+	check.Bubble(t, "at once", func(t *testing.T) {
+		const n = 3*quitsAtOnce + 1
+		e := New(Config{Limit: n, Queue: 8, IdleTimeout: time.Hour, MaxWaiting: 1, Runner: new(counts)})
+		e.Start(n)
+		synctest.Wait()
+		e.Resize(1)
+		synctest.Wait()
+		check.Equal(t, "workers that are left", e.Stats().Workers, 1)
+		e.Close()
+	})
+}
+
 // An engine gives the room for its list of lanes back when most of them have gone.
 func TestLanesThatHaveGoneLeaveNoRoomBehind(t *testing.T) {
 	const n = 5000

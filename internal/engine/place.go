@@ -494,6 +494,9 @@ func (e *Engine) forsake(w *Worker) {
 	p := w.place
 	p.term++
 	e.recallAll(&p.lingers, nil) // such goroutines need no place any more
+	if a := p.sole; a != nil {
+		e.recall(a, nil) // no place serves for its wait any more
+	}
 	for l := p.awaits.First(); l != nil; l = p.awaits.First() {
 		e.unhost(l.Of())
 	}

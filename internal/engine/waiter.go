@@ -638,13 +638,16 @@ func (e *Engine) Held(a *Waiter, w *Want) bool {
 
 // recallWaiter makes the task that waits for the open tasks of s, which no worker may start, look again. If
 // its group was cancelled, nothing else may come to discard them, as in a pause. While the place of the task
-// is lent, the worker that has the place does that.
+// is lent to what it waits for, the worker that has the place does that.
 func (e *Engine) recallWaiter(s *Subtasks) {
 	a := s.waiter
 	if a == nil || a.want != &s.want || s.open.Load() == 0 {
 		return
 	}
-	if w := a.worker; w == nil || !a.current() || w.place.above == nil {
-		e.recall(a, nil)
+	if a.worker != nil && a.current() {
+		if u := a.worker.place.above; u != nil && !u.place.strange && !u.place.moved {
+			return
+		}
 	}
+	e.recall(a, nil)
 }

@@ -87,12 +87,16 @@ func (d *drawnWaits) run() {
 	}
 	check.OK(d.t, d.other.Submit(func() { time.Sleep(begin) }))
 	for range 1 + d.n(2) {
-		outside.Add(1) // the pool is not closed before
+		outside.Add(1) // the pool is closed when no task is left
 		check.OK(d.t, d.pool().Go(bg, func(ctx context.Context) error {
 			defer outside.Done()
 			var all sync.WaitGroup
-			for range 1 + d.n(3) {
-				all.Go(func() { d.acts(ctx) })
+			for i := range 1 + d.n(3) {
+				if i == 0 && d.seed%3 == 1 {
+					outside.Go(func() { d.acts(ctx) }) // the task ends, and leaves it behind
+				} else {
+					all.Go(func() { d.acts(ctx) })
+				}
 			}
 			all.Wait()
 			return nil
@@ -126,14 +130,12 @@ func (d *drawnWaits) acts(ctx context.Context) {
 
 // wait waits for up to four calls, until a deadline or, with deep, until calls have waited in turn, so many of them one within the other.
 func (d *drawnWaits) wait(ctx context.Context, deep int) {
-	due := time.Now().Add(1 + d.upTo(100*time.Millisecond))
-	if above, ok := ctx.Deadline(); ok && above.Before(due) {
-		due = above
-	}
-	c, cancel := context.WithDeadline(ctx, due)
+	until := 1 + d.upTo(100*time.Millisecond)
+	c, cancel := context.WithTimeout(ctx, until)
 	defer cancel()
+	var done, ended atomic.Int64 // when c was, and when the last call had
+	context.AfterFunc(c, func() { done.Store(time.Now().UnixNano()) })
 	p, calls := d.pool(), make([]int, 1+d.n(4))
-	var ended atomic.Int64 // when the last call has
 	call := func(ctx context.Context) error {
 		defer func() { ended.Store(time.Now().UnixNano()) }()
 		d.call(ctx, deep)
@@ -159,7 +161,7 @@ func (d *drawnWaits) wait(ctx context.Context, deep int) {
 		{"a group", func() { all(p.Group(c)) }},
 		{"a group that is cancelled", func() {
 			g := p.Group(ctx)
-			time.AfterFunc(time.Until(due), func() { g.Cancel(errBoom) })
+			context.AfterFunc(c, func() { g.Cancel(errBoom) })
 			all(g)
 		}},
 		{"a group with a limit", func() { all(p.Group(c, weir.Limit(1+d.n(2)))) }},
@@ -197,12 +199,12 @@ func (d *drawnWaits) wait(ctx context.Context, deep int) {
 	}
 	way := ways[d.n(len(ways))]
 	way.wait()
-	now := time.Now()
-	if now.After(due) {
-		d.t.Errorf("%s ends %v after its context, with seed %d", way.name, now.Sub(due), d.seed)
-	}
-	if last := ended.Load(); last > 0 && last < now.UnixNano() && now.Before(due) && ctx.Err() == nil {
-		d.t.Errorf("%s ends %v after its last call, with seed %d", way.name, now.Sub(time.Unix(0, last)), d.seed)
+	now, last := time.Now().UnixNano(), ended.Load()
+	switch end := done.Load(); {
+	case end > 0 && end < now:
+		d.t.Errorf("%s ends %v after its context, with seed %d", way.name, time.Duration(now-end), d.seed)
+	case ctx.Err() == nil && c.Err() == nil && last > 0 && last < now:
+		d.t.Errorf("%s ends %v after its last call, with seed %d", way.name, time.Duration(now-last), d.seed)
 	}
 }
 
