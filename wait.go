@@ -91,7 +91,7 @@ func (s *stay) wait(done <-chan struct{}, late func() <-chan struct{}, cut func(
 		return true
 	}
 	t.notifyAbove()
-	if s.waiter.Wait && done == nil && e.Held(&s.waiter, s.want) {
+	if s.waiter.Wait && done == nil && e.MustWatch(&s.waiter, s.want) {
 		done = late()
 	}
 	if done == nil { // the usual case; a select takes three times as much code

@@ -15,7 +15,7 @@ import (
 )
 
 // Goroutines of a few tasks wait in all ways, side by side, one within the other, and in Blocking, on a pool and its lanes, whose places others
-// have for long. All functions that are called end with their context. So each wait must end as soon as its context or its last call does.
+// have for long. All that is waited for ends with its context. So each wait must end as soon as its context or its last call does.
 func TestPromise08WaitsOfDrawnTasksEndWithTheirContexts(t *testing.T) {
 	const first = 20880 // finds a wait whose task lacks a place further up, as one in 15 000 does
 	for i := range check.Size(500, 2000, 20_000) {

@@ -8,7 +8,7 @@ type Waiter struct {
 	Turn chan struct{} // of capacity 1: the waiting goroutine may go on when it has received
 	Wait bool          // a wait for a set of subtasks: the goroutine looks again if a pause keeps them from starting
 
-	// The task has no place to itself for the wait: see suspends. Under Engine.mu; only the goroutine that waits changes it.
+	// The task may have no place for what it waits for, see suspends. Under Engine.mu, but only the goroutine that waits changes it.
 	apart bool
 
 	state     waiterState // under Engine.mu, as are the fields below
@@ -618,10 +618,10 @@ func (w *Worker) lingering() *fifo.Link[Waiter] {
 	return w.place.lingers.First()
 }
 
-// Held reports whether w has open subtasks that no worker may start now, because the engine is paused, or may have some that wait for long, as the task
-// of a has no place to itself. It needs no lock: the caller, whose waiter a is, waits already, so a later pause, a task that comes in a pause, or another
-// goroutine of the task that waits recalls it.
-func (e *Engine) Held(a *Waiter, w *Want) bool {
+// MustWatch reports whether the goroutine of a, which waits for w, must watch itself for a cancellation: w has open subtasks that no worker may
+// start now, because the engine is paused, or the task may have no place for them. It needs no lock, as the goroutine waits already. What
+// changes the answer later recalls a: a pause, a task that comes in a pause, another wait of the task, and the end of the task.
+func (e *Engine) MustWatch(a *Waiter, w *Want) bool {
 	if a.apart {
 		return true
 	}
